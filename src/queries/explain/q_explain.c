@@ -100,8 +100,8 @@ static int open_explain(struct query *q, struct hdb_error *err)
 	query_fact(q, "heap_shallow", whole.shallow_bytes);
 	if (q->target_count) {
 		s->phase = OBJECTS;
-		s->found.rules.whole_bytes = s->whole_bytes;
 		TRY(explain_rules_open(&q->session, q->heap->rules_path, &s->found.rules, err));
+		s->found.rules.whole_bytes = s->whole_bytes;
 		TRY(find_owners(q, s, err));
 	} else {
 		TRY(leak_findings_open(q,
@@ -111,7 +111,6 @@ static int open_explain(struct query *q, struct hdb_error *err)
 				       &s->found, err));
 		TRY(find_all(q, s, err));
 	}
-	s->found.rules.whole_bytes = s->whole_bytes;
 	query_fact(q, "rules_tried", s->found.rules.rules.count);
 	return HDB_OK;
 }

@@ -50,13 +50,6 @@ struct overview {
 
 /* ---- reading the answers of other queries ---- */
 
-static uint64_t number_of(const struct query *q, const char *column)
-{
-	const struct hdb_value *v = query_cell(q, column);
-
-	return v->type == HDB_TYPE_NULL ? 0 : v->u;
-}
-
 /* Copies a string. Sets *out to NULL for a null cell. The caller frees *out. */
 static int copy_of(const struct query *q, const char *column, char **out, struct hdb_error *err)
 {
@@ -115,8 +108,8 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 	line->percent = query_cell(row, "percent")->type == HDB_TYPE_NULL ?
 				-1 :
 				query_cell(row, "percent")->d;
-	line->id = number_of(row, "id");
-	line->retained_bytes = number_of(row, is_finding ? "bytes" : "retained");
+	line->id = triage_number(row, "id");
+	line->retained_bytes = triage_number(row, is_finding ? "bytes" : "retained");
 	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		if (query_find_shown(row, copied[i].name) != SIZE_MAX)
 			TRY(copy_of(row, copied[i].name, &line->texts[copied[i].column], err));
@@ -191,7 +184,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 			continue;
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
-		line->retained_bytes += number_of(row, "retained");
+		line->retained_bytes += triage_number(row, "retained");
 		/* The suspects are different objects, so the row names no single object. */
 		line->id = 0;
 		o->current = i;
@@ -331,7 +324,7 @@ static int is_explained(struct query *q, const struct query *row, bool *out, str
 {
 	const struct overview *o = q->state;
 	const struct hdb_value *percent = query_cell(row, "percent");
-	const uint64_t id = number_of(row, "id");
+	const uint64_t id = triage_number(row, "id");
 
 	*out = false;
 	if (percent->type == HDB_TYPE_NULL || (!query_cell_is(row, "rule", "listeners") &&
@@ -416,7 +409,7 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 		    !query_cell_is(row, "key", kept[i].key))
 			continue;
 		if (kept[i].is_number)
-			query_fact(q, kept[i].fact, number_of(row, "number"));
+			query_fact(q, kept[i].fact, triage_number(row, "number"));
 		else
 			query_fact_text_n(q, kept[i].fact, value->text, value->text_size);
 	}

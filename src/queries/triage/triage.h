@@ -49,6 +49,9 @@ struct triage {
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 
+/* Returns the number in a column of another query's row, or 0 if the cell is null. */
+uint64_t triage_number(const struct query *row, const char *column);
+
 /*
  * Adds a row of the leaks query to a verdict; NULL ends the answer. `current` is the suspect that
  * the rows belong to.

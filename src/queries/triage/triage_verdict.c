@@ -16,7 +16,7 @@ static void copy(char *to, size_t size, const struct query *row, const char *col
 		       v->type == HDB_TYPE_TEXT ? v->text : "");
 }
 
-static uint64_t number_of(const struct query *row, const char *column)
+uint64_t triage_number(const struct query *row, const char *column)
 {
 	const struct hdb_value *v = query_cell(row, column);
 
@@ -46,8 +46,8 @@ void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict 
 	if (!row)
 		return;
 	if (query_cell_is(row, "kind", "suspect")) {
-		*current = (struct analysis_verdict){ .id = number_of(row, "id"),
-						      .bytes = number_of(row, "retained") };
+		*current = (struct analysis_verdict){ .id = triage_number(row, "id"),
+						      .bytes = triage_number(row, "retained") };
 		copy(current->class_name, sizeof(current->class_name), row, "class");
 		copy(current->text, sizeof(current->text), row, "text");
 	} else if (query_cell_is(row, "kind", "explanation")) {
