@@ -1,8 +1,9 @@
 /*
- * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to them.
+ * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to these
+ * parts.
  *
- * Each part implements one kind of comparison (--by), or several along one tree. A "side" is one of
- * the dumps, which are sorted from oldest to newest.
+ * Each part implements one kind of comparison (--by), or several kinds along one tree. A "side" is
+ * one of the dumps, which are sorted from oldest to newest.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
@@ -12,12 +13,12 @@
 #include "query/coverage.h"
 #include "query/query.h"
 
-/* The columns (DIFF_LEVEL, ...) and the rest of the definition. */
+/* defines the columns (DIFF_LEVEL, ...) and the rest of the query */
 #include <queries/compare/q_diff.query.h>
 
 /*
- * Kinds of comparison, in the order of the values of option "by". DIFF_BY_GROUP stands for the
- * first few values.
+ * Kinds of comparison, in the order of the values of the option "by". The first few values all
+ * correspond to DIFF_BY_GROUP.
  */
 enum diff_by {
 	DIFF_BY_GROUP,
@@ -39,7 +40,10 @@ struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
 
-/* Receives the objects that both dumps contain: the index in the oldest dump and in the newest. */
+/*
+ * Receives the objects that are in both dumps, as pairs of their indexes in the oldest and in the
+ * newest dump.
+ */
 struct diff_pairs {
 	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
 	void *ctx;
@@ -50,7 +54,7 @@ struct diff {
 	/* one per dump, oldest first; used only for reading, because rows belong to the query */
 	struct session *sides;
 	size_t side_count;
-	uint64_t *whole_bytes; /* indexed by side: size of the reachable objects */
+	uint64_t *whole_bytes; /* by side: size of the reachable objects */
 	enum diff_by by;
 	enum derive_group group;
 	const char *only; /* pattern of names, or NULL */
@@ -61,12 +65,15 @@ struct diff {
 struct diff_part {
 	size_t state_size; /* size of diff.part, which is zeroed before `open` */
 	/*
-	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN. In the latter case rows
+	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN. In the latter case, rows
 	 * are read one by one until HDB_END.
 	 */
 	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
 	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-	/* Frees the memory of the state, even after a failure of `open`. NULL if there is none. */
+	/*
+	 * Frees the memory of the state, even after a failure of `open`. NULL if there is nothing
+	 * to free.
+	 */
 	void (*close)(struct diff *d);
 };
 
@@ -86,9 +93,9 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 		     struct hdb_error *err);
 
 /*
- * Passes on all objects that are reachable in both the oldest and the newest dump and have the same
- * ID, class and length in both. Sets *match to whether IDs are reliable enough for matching groups
- * of objects, which is known only at the end. Sets facts about IDs.
+ * Passes on the objects that are reachable in both the oldest and the newest dump, with the same
+ * ID, class and length. Sets *match to whether IDs are reliable enough for matching groups of
+ * objects, which is known only at the end. Sets the facts about IDs.
  */
 int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);

@@ -2,7 +2,7 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups of one dump that have the same name (and the same class of class loader) are added up. For
+ * Groups of one dump with the same name (and the same class of the class loader) are added up. For
  * example, classes loaded by many class loaders of one class form one row.
  */
 #include "analysis/groups.h"

@@ -1,14 +1,15 @@
 /*
  * queries/compare/diff_growth.c - diff by growth: references that lead to more and more objects.
  *
- * A child of a node in the growth tree (growth_tree.h) grows if it is in all dumps and, between
- * each dump and the next, gained at least one object each time the program repeated its work
- * (--loops). A node with such children grows. It is listed unless its parent grows too, because its
- * growth is then part of its parent's growth. LeakCanary's ObjectGrowthDetector finds leaks in this
- * way, without knowing which objects should exist; it follows the paper on BLeak (Vilk and Berger,
- * 2018).
+ * A child of a node in the growth tree (growth_tree.h) grows if it exists in all dumps and gains at
+ * least --loops objects from each dump to the next, which is one object each time the program
+ * repeats its work. A node with such children grows. It is listed unless its parent grows too,
+ * because its growth is then part of its parent's growth. LeakCanary's ObjectGrowthDetector, which
+ * follows the paper on BLeak (Vilk and Berger, 2018), finds leaks in this way without knowing which
+ * objects should exist.
  *
- * Unlike there, the roots also count as a node, so a growing number of threads is listed.
+ * Unlike LeakCanary, heapdb treats the roots as a node too, so a growing number of threads is
+ * listed.
  */
 #include "analysis/session.h"
 #include "base/bits.h"
@@ -28,9 +29,9 @@
 /* Maximum number of steps of all groups together, as a multiple of the number of objects. */
 #define STEPS_FACTOR 64u
 
-/* The sizes held by one group. */
+/* The sizes that one group holds. */
 struct share {
-	/* size, including a share of the objects that several groups reach; rounded */
+	/* rounded size, including a share of the objects that several groups reach */
 	uint64_t bytes;
 	uint64_t alone_bytes; /* size of the objects that no other group reaches */
 };
@@ -38,26 +39,28 @@ struct share {
 /* ---- memory that groups of objects hold ---- */
 
 /*
- * Divides everything that would be freed without the groups among the groups that reach it.
- * Dominators cannot do this, because two growing collections that share objects do not retain them.
- * The references are the same as in leak traces, and the sizes are as the dump records them
- * (traces/trace_search.h).
+ * Divides the memory that would be freed without the groups among the groups that reach it.
+ * Dominators cannot be used for this purpose: if two growing collections share objects, neither
+ * collection retains these objects. The references are the same as in leak traces, and the sizes
+ * are those recorded in the dump (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;
-	const uint32_t *place;    /* indexed by object: its node, or UINT32_MAX; borrowed */
-	const uint32_t *group_of; /* indexed by node: its group, or UINT32_MAX; borrowed */
+	const uint32_t *place;    /* by object: its node, or UINT32_MAX; borrowed */
+	const uint32_t *group_of; /* by node: its group, or UINT32_MAX; borrowed */
 	uint32_t group_count;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
-	uint64_t *kept;         /* bit set: reachable without the groups */
-	uint32_t *stamp;        /* indexed by object: number of the last turn that reached it */
-	uint32_t *count;        /* indexed by object: number of groups that reach it */
+	uint64_t *kept;         /* bit set of the objects that are reachable without the groups */
+	uint32_t *stamp;        /* by object: number of the last turn that reached the object */
+	uint32_t *count;        /* by object: number of groups that reach the object */
 	struct base_big stamp_big, count_big;
-	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
-	uint32_t turn;         /* number of the current group and pass; never 0 */
+	struct base_vec stack; /* uint32_t: objects whose references have not been followed yet */
+	/* number of the current turn, which is one group in one pass; never 0 */
+	uint32_t turn;
 	uint64_t steps_left, done;
-	bool is_first; /* true in the pass that counts, false in the pass that sums */
+	/* whether this is the first pass, which counts; the second pass adds up sizes */
+	bool is_first;
 	double bytes;
 	struct share *share; /* share of the current group */
 };
@@ -111,8 +114,8 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 /* ---- the groups ---- */
 
 /*
- * Adds an object to the current group: the group's share of its size, or its whole size if no other
- * group reaches the object.
+ * Adds an object to the current group: its whole size if no other group reaches it, and otherwise
+ * the group's share of its size.
  */
 static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
@@ -120,7 +123,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t bytes = 0;
 
-	/* Shares require the counts of all groups. */
+	/* Shares can be computed only after all groups have been counted. */
 	assert(!s->is_first && !base_bit_has(s->kept, ix));
 	TRY(heap_object(s->session->heap, ix, &object, err));
 	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
@@ -171,8 +174,8 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 }
 
 /*
- * Sorts members by group: the members of group g are (*list)[(*first)[g]] up to (*first)[g + 1].
- * The caller frees both arrays, even after a failure.
+ * Sorts members by group. The members of group g are (*list)[(*first)[g]] to (*list)[(*first)[g +
+ * 1] - 1]. The caller must free both arrays, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
@@ -227,9 +230,10 @@ static void release(struct sharing *s)
 }
 
 /*
- * Computes the shares of all groups of one dump; *given has the borrowed members. The caller frees
- * *shares. Sets *is_cut if the groups reach too many objects of each other, so that shares are
- * lower bounds. Memory: temporarily 13 bytes per object, within the budget.
+ * Computes the shares of all groups of one dump. *given contains the members, which are borrowed.
+ * The caller must free *shares. Sets *is_cut if the groups reach too many objects of one another,
+ * so that the shares are only lower bounds. Memory: temporarily 13 bytes per object, within the
+ * budget.
  */
 static int find_shares(const struct sharing *given, struct share **shares, bool *is_cut,
 		       struct hdb_error *err)
@@ -264,7 +268,7 @@ static int find_shares(const struct sharing *given, struct share **shares, bool 
 /* A row: a growing node, or one of its children that grow. */
 struct row {
 	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
-	uint32_t group; /* the growing node that the row describes, or to which the child belongs */
+	uint32_t group; /* the growing node that the row describes, or the parent of the child */
 	bool is_child;
 	/* retained size of a growing node, or number of objects that a child gained */
 	uint64_t rank;
@@ -274,8 +278,8 @@ struct row {
 /* State of this part of the diff query. */
 struct growth {
 	struct analysis_merged merged;
-	struct base_big *places; /* indexed by dump: the node of each object */
-	/* indexed by node: whether it gained objects from each dump to the next */
+	struct base_big *places; /* by dump: the node of each object */
+	/* by node: whether the node gained objects from each dump to the next */
 	uint8_t *grows;
 	struct base_vec rows;  /* struct row */
 	struct share **shares; /* indexed by dump, by group */
@@ -296,7 +300,7 @@ static bool has_grown(const struct analysis_merged *m, uint32_t node, uint64_t l
 	return true;
 }
 
-/* Marks nodes that have growing children; has[nodes.count] stands for the roots. */
+/* Marks nodes that have growing children. has[nodes.count] stands for the roots. */
 static uint8_t *find_parents(const struct growth *g)
 {
 	const size_t n = g->merged.tree.nodes.count;
@@ -312,8 +316,8 @@ static uint8_t *find_parents(const struct growth *g)
 }
 
 /*
- * Lists the growing nodes that have no growing parent, then their children. Sets group_of[node] for
- * the former.
+ * Lists the growing nodes that have no growing parent, and then their children. Sets group_of[node]
+ * for the growing nodes.
  */
 static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err)
 {
@@ -358,7 +362,7 @@ static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err
 }
 
 /*
- * Sorts by retained size, largest first. Each growing node comes before its children, which are
+ * Sorts by retained size, largest first. Each growing node is followed by its children, which are
  * sorted by growth.
  */
 BASE_ORDER(compare_rows, struct row, BASE_DOWN(group_rank), BASE_UP(group), BASE_UP(is_child),

@@ -4,7 +4,7 @@
  *
  * IDs in HPROF files are addresses, which identify objects only as long as no garbage collection
  * moves them. Therefore the query first checks that IDs that occur in both dumps belong to objects
- * of the same class and length. Both dumps are read side by side in order of ID, which needs no
+ * of the same class and length. Both dumps are read in parallel in order of ID, which requires no
  * memory per object.
  */
 #include "analysis/groups.h"
@@ -26,9 +26,9 @@
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
- * IDs are reliable enough for matching groups of objects if there are at least this many equal
- * objects for each different one. Compaction leaves old objects in place, and it is no coincidence
- * if many objects of one group have the IDs, classes and lengths of objects of another group.
+ * IDs are reliable enough for matching groups of objects if there are at least this many identical
+ * objects for each different one. Compaction leaves old objects in place. If many objects of one
+ * group have the IDs, classes and lengths of objects of another group, this is not a coincidence.
  */
 #define MATCHED_OTHERS 5
 
@@ -48,15 +48,15 @@ struct cursor {
 struct counts {
 	/* number of IDs in both dumps that belong to the same object, and to different objects */
 	uint64_t same, other;
-	uint64_t objects[2]; /* number of objects compared, by side */
-	/* reachable objects that are gone (side 0) or new (side 1), and their size */
+	uint64_t objects[2]; /* by side: number of objects compared */
+	/* number and size of the reachable objects that are gone (side 0) or new (side 1) */
 	uint64_t changed[2], bytes[2];
 };
 
 /* State of this part. */
 struct objects {
 	struct cursor sides[2]; /* the oldest and the newest dump */
-	/* side of the last row, whose cursor has not been advanced yet; -1: none */
+	/* side of the last row, whose cursor has not been advanced yet, or -1 */
 	int pending;
 };
 
@@ -121,7 +121,7 @@ static int open_cursor(struct cursor *c, const struct session *side, struct hdb_
 	return rewind_cursor(c, err);
 }
 
-/* Returns the class of an object; for a class object, the class that it represents. */
+/* Returns the class of an object or, for a class object, the class that it represents. */
 static uint32_t class_no_of(const struct cursor *c)
 {
 	return c->block.kind[c->at] == STORE_CLASS ? (uint32_t)c->block.length[c->at] :
@@ -146,9 +146,9 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 
 /* One step of the walk over both dumps. */
 struct step {
-	/* indexed by side: whether that dump has an object with this ID */
+	/* by side: whether this dump has an object with this ID */
 	bool has[2];
-	bool is_same; /* both dumps have the same object */
+	bool is_same; /* whether both dumps have the same object */
 };
 
 static bool look(const struct objects *o, struct step *step)
@@ -187,8 +187,8 @@ static bool is_reachable(const struct objects *o, unsigned s)
 }
 
 /*
- * Returns whether an object is listed. An object that became reachable also counts as new, and an
- * object that became unreachable counts as gone.
+ * Returns whether an object is listed. An object that has become reachable also counts as new, and
+ * an object that has become unreachable counts as gone.
  */
 static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {
@@ -324,7 +324,7 @@ static int next_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 
 	(void)no;
 	while (look(o, &step)) {
-		/* If both dumps have an object with this ID, the gone object comes first. */
+		/* If both dumps have an object with this ID, the gone object is listed first. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
 				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :

@@ -1,11 +1,12 @@
 /*
- * queries/compare/diff_owners.c - diff by owner: fields that hold more or less than before.
+ * queries/compare/diff_owners.c - diff by owner: finds the fields that hold more or less than
+ * before.
  *
- * All nodes of the owner tree (owner_tree.h) with the same name are added up, because their paths
- * do not matter. The tree is searched from the top down for the nodes that cause a change: either
- * enough objects of the node were added or removed to explain the change, or their own size changed
- * (a table, a buffer). Nodes below such a node changed because of it and are not examined. The
- * owner of such a node becomes a row, with everything it holds.
+ * All nodes of the owner tree (owner_tree.h) with the same name are added up, regardless of their
+ * paths. The tree is searched from the top down for the nodes that cause a change: either enough
+ * objects of the node were added or removed to explain the change, or their own size changed (a
+ * table, a buffer). Nodes below such a node have changed because of it and are not examined. The
+ * owner of such a node becomes a row, with all objects that it holds.
  *
  * If objects kept their IDs, an owner that lost nearly all of its objects to another owner shares a
  * row with that owner, because the objects were moved and are not new. Arrays of numbers do not
@@ -25,14 +26,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Without --min, changes of at least this part of the oldest dump's reachable bytes are shown (a
- * divisor).
- */
+/* Without --min, changes of at least 1/MIN_PART of the oldest dump's reachable bytes are shown. */
 #define MIN_PART 1000
-/* An owner counts as having lost its objects if fewer than 1 / LEFT_PART of them remain. */
+/* An owner is considered to have lost its objects if fewer than 1/LEFT_PART of them remain. */
 #define LEFT_PART 10
-/* Divisor: the main cause of a change explains at least this part of it (one half). */
+/* The main cause of a change explains at least 1/MAIN_PART of it. */
 #define MAIN_PART 2
 #define TEXT_MAX_BYTES 4096
 
@@ -42,9 +40,9 @@ struct row {
 	uint32_t before;     /* the owner in the oldest dump */
 	uint32_t node;       /* the largest node with this name in the newest dump */
 	int64_t growth;
-	/* whether the numbers cover everything that the owner holds */
+	/* whether the figures include all objects that the owner holds */
 	bool is_whole;
-	bool grows;                   /* whether it grows in each dump */
+	bool grows;                   /* whether the owner grows in each dump */
 	struct diff_figures *figures; /* indexed by dump */
 };
 
@@ -52,16 +50,14 @@ struct row {
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/*
-	 * indexed by name of an owner that lost its objects: the owner that now has these objects
-	 */
+	/* by name of an owner that has lost its objects: the owner that now has these objects */
 	uint32_t *joined;
-	uint32_t *key;             /* indexed by name: the name to which its objects are added */
+	uint32_t *key;             /* by name: the name to which its objects are added */
 	struct diff_figures *sums; /* indexed by name and dump */
-	uint32_t *row_of;          /* indexed by key: index of its row + 1, 0 for none */
-	uint32_t *main_of;         /* indexed by owner: 1 + index of the row that changed most */
+	uint32_t *row_of;          /* by key: 1 + index of its row, or 0 if none */
+	uint32_t *main_of;         /* by owner: 1 + index of the row with the largest change */
 	struct base_vec rows;      /* struct row */
-	/* indexed by row and dump: totals of the row, and of everything that its owner retains */
+	/* by row and dump: totals of the row, and of all objects that its owner retains */
 	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };
@@ -85,7 +81,7 @@ static uint32_t owner_of_node(const struct owners *o, uint32_t node)
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
-/* Returns whether objects of a node prove that objects of their owner were moved. */
+/* Returns whether objects of a node are evidence that objects of their owner were moved. */
 static bool is_evidence(const struct owners *o, uint32_t node)
 {
 	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
@@ -108,7 +104,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved, so the cheap tests come first. */
+	/* Most objects were not moved, so the cheapest checks come first. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -116,7 +112,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Counts the objects of each owner that are evidence. */
+/* Counts the objects of each owner that serve as evidence. */
 static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 			  struct hdb_error *err)
 {
@@ -132,7 +128,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 	return HDB_OK;
 }
 
-/* Returns the owner that now has the objects of an owner. */
+/* Returns the owner that now has the objects of a given owner. */
 static uint32_t joined_to(const struct owners *o, uint32_t owner)
 {
 	assert(owner < o->name_count);
@@ -141,7 +137,7 @@ static uint32_t joined_to(const struct owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Joins each owner that lost its objects with the owner that now has most of them. */
+/* Joins each owner that has lost its objects with the owner that now has most of them. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct owners *o = m->o;
@@ -186,7 +182,7 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 
 /*
  * Finds, for each name, the name to which it is added: the name with the same class and the present
- * owner. If there is no such name, the name gets its own row.
+ * owner. If there is no such name, the name gets a separate row.
  */
 static int find_keys(struct owners *o, struct hdb_error *err)
 {
@@ -342,7 +338,8 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 }
 
 /*
- * Returns whether an ancestor has the same owner. If so, its bytes include the bytes of the node.
+ * Returns whether an ancestor has the same owner. If so, the figures of the ancestor include the
+ * node.
  */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
@@ -381,7 +378,7 @@ static void add_nodes(struct diff *d)
 }
 
 /*
- * Lets the row with the largest change represent everything that the owner holds, including its
+ * Makes the row with the largest change represent everything that the owner holds, including its
  * table and keys, unless the total changed in a different way.
  */
 static void take_wholes(struct diff *d)
@@ -436,7 +433,7 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 
 /*
  * Returns whether the owner holds more in each dump than in the previous one. Buffers and tables
- * grow in steps, so if no objects were added it is enough that they never shrink.
+ * grow in steps, so if no objects were added, it suffices that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -451,8 +448,8 @@ static bool grows_steadily(const struct diff *d, const struct diff_figures *by_s
 }
 
 /*
- * Sorts steady growth before other growth, and other growth before shrinkage. Within each, the
- * largest change comes first.
+ * Sorts steady growth before other growth, and other growth before shrinkage. Within each group,
+ * the largest change comes first.
  */
 static int compare_rows(const void *a, const void *b)
 {
@@ -468,8 +465,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Returns whether a row is kept. Drops rows whose owner holds as much as before or does not match
- * --only, and rows that are included in the row for their whole owner.
+ * Returns whether to keep a row. A row is dropped if its owner holds as much as before or does not
+ * match --only, or if the row is included in the row for its whole owner.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {

@@ -2,8 +2,8 @@
  * queries/compare/diff_tree.c - diff along merged trees: growth and shrinkage by path from the
  * roots or by dominator, and suspect growth.
  *
- * Paths are defined in owner_tree.h. An object whose path changed appears on both paths: as a loss
- * on the old path, and as moved on the new path.
+ * Paths are defined in owner_tree.h. An object whose path has changed appears on both paths: as
+ * lost on the old path, and as moved on the new path.
  *
  * Suspects are found as in Eclipse MAT's comparison of two dominator trees. The search starts at
  * top-level nodes that grew by more than a share of the older heap, and descends as long as one
@@ -21,17 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * Without --min, changes of at least this part of the oldest dump's reachable bytes are shown (a
- * divisor).
- */
+/* Without --min, changes of at least 1/MIN_PART of the oldest dump's reachable bytes are shown. */
 #define MIN_PART 1000
 /*
  * The search descends into a child that has at least this share of its parent's growth (MAT's
  * ratio).
  */
 #define DROP_RATIO 0.7
-/* Maximum number of bytes in the path to where the growth is. */
+/* Maximum length of the path to the point of growth, in bytes. */
 #define PATH_MAX_BYTES 4096
 
 /* The child that has grown the most. */
@@ -43,10 +40,11 @@ struct largest {
 /* State of this part of the diff query. */
 struct tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
-	uint64_t *lost;           /* indexed by name: objects lost by nodes since the first dump */
+	/* by name: number of objects that nodes have lost since the first dump */
+	uint64_t *lost;
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* numbers of the current row */
-	struct largest *largest;      /* indexed by node; only for suspects */
+	struct largest *largest;      /* by node; only for suspects */
 };
 
 static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
@@ -55,7 +53,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* Returns the change of a node, for trees that show losses in the same way as gains. */
+/* Returns the change of a node, for trees that show losses as well as gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);
@@ -89,8 +87,8 @@ static int count_lost(struct tree *t, struct hdb_error *err)
 }
 
 /*
- * Returns whether a new node got most of its objects from other nodes: other nodes of the same
- * owner or class lost more than half as many.
+ * Returns whether a new node got most of its objects from other nodes. This is assumed if other
+ * nodes of the same owner or class have lost more than half as many objects.
  */
 static bool has_moved(const struct tree *t, uint32_t node)
 {
@@ -165,8 +163,8 @@ static double growth_each(const struct tree *t, uint32_t node)
 }
 
 /*
- * Finds the node at which a node's growth accumulates. The search ends because children have higher
- * numbers than parents.
+ * Finds the node at which the growth of a node accumulates. The search ends because children have
+ * higher numbers than their parents.
  */
 static uint32_t find_point(const struct tree *t, uint32_t node)
 {
@@ -207,8 +205,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 /* ---- opening ---- */
 
 /*
- * Counts the other top-level nodes that grew, and removes the rows that combine several nodes. Only
- * for suspects.
+ * Counts the other top-level nodes that grew, and removes the rows that combine several nodes. Used
+ * only for suspects.
  */
 static int leave_others(struct query *q, struct tree *t, uint64_t threshold, struct hdb_error *err)
 {
@@ -251,7 +249,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 		query_fact(q, "min", low);
 		query_fact(q, "folded", t->owners.merged.folded);
-		/* A node that did not change is not listed even with --min 0. */
+		/* A node that has not changed is not listed, even with --min 0. */
 		low = low ? low : 1;
 	}
 	worth = (struct analysis_merged_worth){ d->by == DIFF_BY_PATH ? change_of : growth_of,
@@ -281,8 +279,8 @@ static int open_tree(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- rows ---- */
 
 /*
- * Sets a column to the object that retains the most of a node's objects in the newest dump, or to
- * null if there is none.
+ * Sets a column to the object that retains the most among a node's objects in the newest dump, or
+ * to null if there is no object.
  */
 static void set_example(struct query *q, const struct tree *t, size_t column, uint32_t node)
 {

@@ -1,9 +1,9 @@
 /*
  * queries/compare/growth_tree.c - builds the tree of paths merged by reference names.
  *
- * The walk proceeds by runs. A run consists of all objects to which references with one name lead
- * from one node. A run's objects become one node, and their references are grouped by name into the
- * next runs.
+ * The walk proceeds in runs. A run consists of all objects to which references with the same name
+ * lead from one node. A run's objects become one node, and their references are grouped by name
+ * into the next runs.
  */
 #include "queries/compare/growth_tree.h"
 
@@ -23,7 +23,7 @@
 /* Flag in classes[]: the object is the class object of this class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Pending objects: all objects to which the references with one name lead from one node. */
+/* Pending objects: all objects to which references with the same name lead from one node. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;
@@ -37,10 +37,10 @@ struct queue {
 	uint32_t *objects;
 	uint64_t used;
 	struct base_big objects_big;
-	uint64_t *has; /* bit set: objects that have been added at some time */
+	uint64_t *has; /* bit set of objects that have ever been added */
 };
 
-/* References with one name from the objects of a node. */
+/* References with the same name from the objects of a node. */
 struct group {
 	uint32_t name;
 	bool is_late;
@@ -61,17 +61,17 @@ struct walk {
 	uint32_t *classes; /* indexed by object */
 	struct base_big place_big, classes_big;
 	struct queue first, last;
-	bool is_last;           /* whether only the last queue is left */
+	bool is_last;           /* whether only the last queue remains */
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * uint32_t, by name and lateness: 1 + index of the group. An entry may remain from an
-	 * earlier node, in which case its group has another name.
+	 * uint32_t, by name and lateness: 1 + index of the group. An entry may be left over from an
+	 * earlier node, in which case its group has a different name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
-	 * Numbers of edges by owner and field, for each kind of reference; and names by edge and
-	 * class of the target.
+	 * Edge numbers by owner and field, for each kind of reference, and names by edge and class
+	 * of the target.
 	 */
 	struct base_idmap edges[TRACE_ENTRY + 1], names;
 	uint32_t edge_count;
@@ -174,7 +174,9 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/* Adds a reference to `ix`, which becomes pending unless it already is or has a node. */
+/*
+ * Adds a reference to `ix`. The object becomes pending unless it is already pending or has a node.
+ */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {
@@ -244,7 +246,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run. Those of its objects that do not have a node yet become one node. */
+/* Visits a run. Those of its objects that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
@@ -348,8 +350,8 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the characters of strings and the elements of arrays of boxes to their objects, unless
- * another reference leads to them.
+ * Adds the characters of strings, and the elements of box arrays, to the objects that contain them,
+ * unless another reference leads to them.
  */
 static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {
@@ -432,7 +434,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	TRY(analysis_merged_count(session, m, dump, &places, err));
 	if (!options->place)
 		return HDB_OK;
-	/* Objects that are part of another object have no node of their own. */
+	/* Objects that are part of another object have no separate nodes. */
 	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 		if (base_bit_has(added, ix))
 			w.place[ix] = ANALYSIS_MERGED_TOP;

@@ -23,20 +23,20 @@
 struct growth_tree_options {
 	enum library_use use;
 	/*
-	 * bit set of the objects that are counted; all objects get a place. NULL: all are counted.
-	 * Borrowed.
+	 * Bit set of the objects that are counted. All objects get a place. NULL means that all
+	 * objects are counted. Borrowed.
 	 */
 	const uint64_t *members;
 	/*
-	 * Set to the node of each object, or to ANALYSIS_MERGED_TOP for unreachable objects. The
-	 * caller frees it with base_big_free and the session's work. NULL if not needed.
+	 * Receives the node of each object, or ANALYSIS_MERGED_TOP for unreachable objects. The
+	 * caller must free it with base_big_free and the session's work. NULL if not needed.
 	 */
 	struct base_big *place;
 };
 
 /*
  * Adds a heap to the tree as dump number `dump`. Without `members`, strings include their
- * characters, and arrays of boxes include their boxes, if nothing else refers to them. Memory:
+ * characters, and box arrays include their boxes, if nothing else refers to them. Memory:
  * temporarily 16 bytes per object, within the budget.
  */
 int growth_tree_add(const struct session *session, struct analysis_merged *m, unsigned dump,

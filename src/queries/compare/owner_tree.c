@@ -1,10 +1,10 @@
 /*
  * queries/compare/owner_tree.c - builds the tree of paths merged by owner.
  *
- * First the fields of all objects that can own something are read, in order of index. If such a
- * field holds the next object on a path, that object gets the number of this owner. Then the node
- * of each object follows from its parent's node, in any order: objects whose parents have no node
- * yet are pending.
+ * First, the fields of all objects that can be owners are read in order of index. If such a field
+ * holds the next object on a path, that object gets the number of this owner. Then the node of each
+ * object is derived from its parent's node. Objects are visited in any order, and are pending while
+ * their parents have no node.
  */
 #include "queries/compare/owner_tree.h"
 
@@ -36,7 +36,7 @@
 
 /*
  * Values of place[]. The lower bits of a pending object are 1 + the number of its owner, or 0 if it
- * has none.
+ * has no owner.
  */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
@@ -45,13 +45,13 @@
 
 static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 
-/* Roles of a class's objects on a path. */
+/* Roles that objects of a class can have on a path. */
 enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
 
 /* The meaning of a node: an owner, and the class of the objects that it holds. */
 struct held {
 	uint32_t owner, class_no;
-	bool is_entry; /* whether it is inside a collection of the owner */
+	bool is_entry; /* whether the object is inside a collection of the owner */
 };
 
 /* An entry of the cache of nodes. */
@@ -65,19 +65,17 @@ struct adding {
 	struct owner_tree *tree;
 	struct trace_graph graph;
 	uint32_t reading; /* the object whose fields are being read */
-	uint32_t *parent; /* links are reversed while a path is walked */
+	uint32_t *parent; /* links, which are reversed while a path is walked */
 	uint32_t *place;  /* node of the object, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds; /* bit set: objects that are the parent of another object */
-	uint64_t *parts; /* bit set: objects that are part of another object */
+	uint64_t *holds; /* bit set of objects that are the parent of another object */
+	uint64_t *parts; /* bit set of objects that are part of another object */
 	uint8_t *kind;   /* indexed by class */
-	/*
-	 * indexed by class: whether the class is never unloaded, so that its holders are irrelevant
-	 */
+	/* by class: whether the class is never unloaded, so that its holders are irrelevant */
 	bool *stays;
-	struct base_idmap fields;  /* class and field to the name of the owner */
-	struct base_idmap held[2]; /* owner and class to the name; [1] is for entries */
-	struct base_idmap threads; /* thread to the owner of its local variables */
+	struct base_idmap fields;  /* from class and field to the name of the owner */
+	struct base_idmap held[2]; /* from owner and class to the name; [1] is for entries */
+	struct base_idmap threads; /* from thread to the owner of its local variables */
 	struct base_vec entries;   /* uint32_t: entries of thread-local maps */
 	struct found found[FOUND_SLOTS];
 };
@@ -144,7 +142,9 @@ static const char *class_name(const struct adding *a, uint32_t class_no, char ou
 	return out;
 }
 
-/* Writes "OWNER -> CLASS" or "OWNER[] -> CLASS". Returns the number of bytes before the class. */
+/*
+ * Writes "OWNER -> CLASS" or "OWNER[] -> CLASS". Returns the number of bytes before the class name.
+ */
 static uint32_t write_name(const struct adding *a, const struct held *held, struct base_text to)
 {
 	char name[NAME_MAX_BYTES];
@@ -174,7 +174,7 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 	return base_idmap_put(names, key, *out, err);
 }
 
-/* ---- who owns: the fields ---- */
+/* ---- fields as owners ---- */
 
 /*
  * Finds the owner for a field of the object being read: "com.acme.Cache.entries",
@@ -198,8 +198,8 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 }
 
 /*
- * Stores the owner of an object that its parent holds by this field. If there are several such
- * fields, uses the first in order of name.
+ * Stores the owner of an object whose parent holds it by this field. If there are several such
+ * fields, the first in order of name is used.
  */
 static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
@@ -215,7 +215,10 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return HDB_OK;
 }
 
-/* Writes the owner of a ThreadLocal: the owner on its path, or its class. */
+/*
+ * Writes the owner of a ThreadLocal: the owner on its path or, if there is none, the class of the
+ * ThreadLocal.
+ */
 static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t size)
 {
 	char name[NAME_MAX_BYTES];
@@ -298,15 +301,16 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 	*out = up;
 	if (up == ANALYSIS_MERGED_TOP)
 		TRY(analysis_merged_child(m, parent, name, out, err));
-	/* If a limit was reached, the node is not cached, so that every object counts as folded. */
+	/*
+	 * If a limit has been reached, the node is not cached, so that every object counts as
+	 * folded.
+	 */
 	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
 		*f = (struct found){ parent, name, *out + 1 };
 	return HDB_OK;
 }
 
-/*
- * Returns a permanent kind of root, if the object has one. Stack frames come and go between dumps.
- */
+/* Returns a permanent kind of root of the object, if any. Stack frames differ between dumps. */
 static uint8_t lasting_kind(const struct store_root *roots, size_t count)
 {
 	static const uint8_t kinds[] = { HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_STICKY_CLASS,
@@ -334,8 +338,8 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 }
 
 /*
- * Finds the owner for local variables of a thread. All threads of a pool are one owner: "a local
- * variable of thread "pool-1-thread-*"".
+ * Finds the owner for the local variables of a thread. All threads of a pool are one owner: "a
+ * local variable of thread "pool-1-thread-*"".
  */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
 {
@@ -493,7 +497,7 @@ static void find_holders(struct adding *a)
 	}
 }
 
-/* Arrays that are only needed while a heap is added. */
+/* Arrays that are needed only while a heap is being added. */
 struct arrays {
 	struct base_big parent, place, classes, bits;
 };
@@ -507,7 +511,10 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 	const uint64_t words = n / 64 + 1;
 	uint32_t thread_no;
 
-	/* Building the table needs memory, so it comes before the arrays. */
+	/*
+	 * Building the table requires memory, so the table is built before the arrays are
+	 * allocated.
+	 */
 	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
 	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);

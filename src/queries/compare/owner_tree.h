@@ -3,13 +3,13 @@
  * owner.
  *
  * The owner of an object is the application's field that holds it, directly or through collections,
- * arrays and other platform objects; or a static field of the platform, a field or local variable
- * of a thread, or a thread-local; or otherwise the kind of GC root. The leaks query names owners in
- * the same way. A node consists of an owner and the class of the objects that it holds:
- * "a.Cache.entries -> java.util.HashMap". Below it are the contents of the collection,
- * "a.Cache.entries[] -> a.Session", and below these the objects that sessions own. Entries, tables
- * and characters are parts of other objects. Their bytes are added to those objects, but they are
- * not counted as objects.
+ * arrays and other platform objects. If no such field exists, the owner is a static field of the
+ * platform, a field or local variable of a thread, or a thread-local, and otherwise the kind of GC
+ * root. The leaks query names owners in the same way. A node consists of an owner and the class of
+ * the objects that it holds: "a.Cache.entries -> java.util.HashMap". Below it are the contents of
+ * the collection, "a.Cache.entries[] -> a.Session", and below these the objects that sessions own.
+ * Entries, tables and characters are parts of other objects. Their bytes are added to those
+ * objects, but they are not counted as objects.
  *
  * Names contain no addresses or other data that changes from run to run, so nodes of different
  * dumps correspond. A name occurs only once on a path, because an object that holds itself stays in
@@ -21,7 +21,7 @@
 #include "analysis/merged.h"
 #include "base/work.h"
 
-/* A tree over several dumps, and the parts of its nodes' names. */
+/* A tree of several dumps, and the parts of its nodes' names. */
 struct owner_tree {
 	struct analysis_merged merged;
 	struct base_vec parts; /* struct owner_name, by index of the name */
@@ -29,8 +29,11 @@ struct owner_tree {
 
 /* The parts of a node's name. */
 struct owner_name {
-	uint32_t owner; /* index of the name that is only the owner */
-	/* length in bytes up to the class of the held objects; 0 if the name is only an owner */
+	uint32_t owner; /* index of the name that consists only of the owner */
+	/*
+	 * length in bytes up to the class of the held objects, or 0 if the name consists only of an
+	 * owner
+	 */
 	uint32_t held_from;
 };
 
@@ -50,8 +53,8 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 		   struct base_big *place, struct hdb_error *err);
 
 /*
- * Return the owner in a name, and the class of the held objects ("" if the name is only an owner).
- * Borrowed until the tree is released.
+ * The first function returns the owner in a name. The second returns the class of the held objects,
+ * or "" if the name consists only of an owner. Borrowed until the tree is released.
  */
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name);
 const char *owner_tree_held(const struct owner_tree *tree, uint32_t name);

@@ -1,7 +1,7 @@
 /*
- * queries/compare/q_diff.c - the diff query: what changed between two or more dumps.
+ * queries/compare/q_diff.c - the diff query, which shows the changes between two or more dumps.
  *
- * The queried database is the newest dump; arguments name the older dumps. This file reads options,
+ * The queried database is the newest dump. Arguments name the older dumps. This file reads options,
  * sets facts and chooses columns. The parts are in diff_groups.c, diff_objects.c, diff_tree.c,
  * diff_growth.c and diff_owners.c.
  */
@@ -130,7 +130,9 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		if (s == 0)
 			first = total;
 		last = total;
-		/* Return the memory of its tables before the tables of the next dump are built. */
+		/*
+		 * Return the memory of these tables before the tables of the next dump are built.
+		 */
 		base_work_release(d->sides[s].work);
 		TRY(r);
 	}

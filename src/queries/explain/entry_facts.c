@@ -1,10 +1,10 @@
 /*
- * queries/explain/entry_facts.c - features that the entries of a large collection share: equal
- * keys, the prefix or the form of keys, a field value that most entries share, points in time, and
+ * queries/explain/entry_facts.c - finds features shared by the entries of a large collection: equal
+ * keys, the prefix or the form of keys, a field value that most entries have, points in time, and
  * the field that retains the most.
  *
  * A value shared by most entries shows where the entries come from ("tenant-17" in 85 % of the
- * keys). A value shared by all entries, or a field with only two values, shows nothing.
+ * keys). A value shared by all entries, or a field with only two values, is not informative.
  *
  * Points in time are recognised by field names, because a past expiry date is a fault and a past
  * date of birth is not.
@@ -33,15 +33,18 @@
  * adjacent.
  */
 #define ENTRIES_RUN 16u
-/* Spreads the elements that are examined: every third one could be of the same kind. */
+/*
+ * Spreads the examined elements irregularly, because, for example, every third element could be of
+ * the same kind.
+ */
 #define ENTRIES_SPREAD 2654435761u
-/* Number of values whose fields are measured for the memory they retain. */
+/* Number of values for whose fields the retained memory is measured. */
 #define VALUES_WEIGHED 500u
-/* Minimum share worth reporting, in percent, and the minimum number of different values. */
+/* Minimum share worth reporting, in percent, and minimum number of different values. */
 #define SHARE_MIN 70
 #define SHARE_MAX 98
 #define SHARE_KINDS 5u
-/* Minimum number of keys that a finding is based on. */
+/* Minimum number of keys on which a finding can be based. */
 #define SHARE_KEYS 100u
 /* Maximum number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
@@ -53,18 +56,18 @@
  */
 #define DATES_OLD_DAYS 30u
 #define DATES_NEW_DAYS 2u
-/* Maximum value that is taken for a number of attempts. */
+/* Maximum value that is interpreted as a number of attempts. */
 #define TRIES_MAX 100000u
 /*
- * Range of millisecond values that are taken for points in time: the years 2001 to 2286. The same
- * range applies to seconds.
+ * Range of millisecond values that are interpreted as points in time: the years 2001 to 2286. The
+ * same range applies to seconds.
  */
 #define TIME_MIN_MS 1000000000000u
 #define TIME_MAX_MS 10000000000000u
 
 /*
- * Parts of names in lower case, in order of preference. "at" must be the whole name, or "At" its
- * ending.
+ * Parts of field names in lower case, in order of preference. "at" must be the whole name, or the
+ * name must end with "At".
  */
 static const struct {
 	const char *part;
@@ -98,8 +101,8 @@ bool entry_is_own(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the content
- * reveals nothing about a value, such as Optional.empty or an empty list.
+ * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the content says
+ * nothing about a value, as for Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -158,7 +161,7 @@ static void add_point(struct value_field *field, uint64_t number)
 		field->newest_ms = number;
 }
 
-/* Counts a point in time, in milliseconds or seconds. */
+/* Counts a point in time that is given in milliseconds or seconds. */
 static void add_ms(const struct looking *l, struct value_field *field, uint64_t ms)
 {
 	if (ms < TIME_MAX_MS / 1000)
@@ -210,13 +213,13 @@ static void add_day_of(const struct looking *l, struct value_field *field, const
 	}
 }
 
-/* Returns whether a field is a number of versions or attempts rather than a point in time. */
+/* Returns whether a field contains a number of versions or attempts rather than a point in time. */
 static bool is_counter(const struct value_field *field)
 {
 	return field->time == TIME_VERSION || field->time == TIME_TRIES;
 }
 
-/* Adds the version number or the point in time in a field. */
+/* Adds the version number or point in time in a field. */
 static int add_time(const struct looking *l, struct value_field *field,
 		    const struct heap_value *value, struct hdb_error *err)
 {
@@ -246,8 +249,8 @@ static bool is_word_byte(char c)
 
 /*
  * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
- * "/orders?id=*". Returns false unless the result is informative, that is, unless the key is a path,
- * a query, a statement or something similar, or an IP address.
+ * "/orders?id=*". Returns false unless the result is informative, that is, unless the key is a
+ * path, a query, a statement or the like, or an IP address.
  */
 static bool form_of(const char *text, struct base_text to)
 {
@@ -316,7 +319,7 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 
 /* ---- the fields of values ---- */
 
-/* Adds the size that only this field of a value retains. */
+/* Adds the size that is retained only by this field of a value. */
 static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix, uint64_t bits,
 		 struct hdb_error *err)
 {
@@ -408,8 +411,8 @@ static int add_key_field(struct looking *l, uint32_t no, const struct heap_field
 }
 
 /*
- * Adds a key of an application class with the hash of all its fields. Keys with equal fields should
- * be equal.
+ * Adds a key of an application class, with the hash of all its fields. Keys with equal fields are
+ * expected to be equal.
  */
 static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
@@ -453,7 +456,7 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	if (strcmp(name, "java.lang.Long") != 0 && strcmp(name, "java.lang.Integer") != 0)
 		return add_date(l, &l->dates, ix, err);
 	TRY_FOUND(heap_path_value(heap, ix, "value", &value, err));
-	/* Bare numbers in the range of seconds are more often IDs. */
+	/* Plain numbers in the range of seconds are more often IDs. */
 	if (value.type == HPROF_LONG && value.bits >= TIME_MIN_MS)
 		add_ms(l, &l->dates, value.bits);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, value.bits);
@@ -495,8 +498,8 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 }
 
 /*
- * Counts a map value that means "nothing", which is cached after a key was looked up without
- * success.
+ * Counts a map value that means "nothing". Such values are cached after an unsuccessful lookup of a
+ * key.
  */
 static int look_for_nothing(struct looking *l, const struct heap_value *value,
 			    struct hdb_error *err)
@@ -536,7 +539,7 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 
 /*
  * Counts an entry whose key is its value, if only the map refers to it. Such a map is a pool of
- * equal values, and nobody uses this one.
+ * equal values, and this value is not in use.
  */
 static int look_for_self(struct looking *l, const struct heap_entries *entries,
 			 struct hdb_error *err)
@@ -625,8 +628,8 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 }
 
 /*
- * Reads the field with this number from an object: its name, and its value as text. The strings
- * have EXPLAIN_CONTENT_MAX bytes.
+ * Reads the field with this number from an object: its name, and its value as text. Each string has
+ * room for EXPLAIN_CONTENT_MAX bytes.
  */
 static int name_field(const struct looking *l, const struct feature *f, char *name, char *text,
 		      struct hdb_error *err)
@@ -738,7 +741,9 @@ void entry_age_text(uint64_t ms, struct base_text to)
 		       ms / units[i].ms == 1 ? "" : "s");
 }
 
-/* Facts about each kind of point in time: the field, the share in the past, and the oldest. */
+/*
+ * Facts about each kind of point in time: the field, the share in the past, and the oldest point.
+ */
 static const struct {
 	enum explain_fact field, percent, age;
 } time_facts[] = {
@@ -761,7 +766,7 @@ void entry_set_field(const struct looking *l, const struct value_field *field, e
 	explain_fact_text(out, to, name);
 }
 
-/* Reports version numbers if nearly every entry has a different one. */
+/* Reports version numbers if they differ in nearly all entries. */
 static void set_versions(const struct looking *l, const struct value_field *field, uint64_t entries,
 			 struct explain_facts *out)
 {
@@ -774,7 +779,7 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
 }
 
-/* Reports the lowest number of attempts, if all values have one. */
+/* Reports the lowest number of attempts, if all values have such a number. */
 static void set_tries(const struct looking *l, const struct value_field *field,
 		      struct explain_facts *out)
 {
@@ -807,7 +812,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 	const enum explain_fact to = time_facts[field->time].field;
 	char age[EXPLAIN_CONTENT_MAX];
 
-	/* most values must have the field, and only the first field of each kind is used */
+	/* most values must have the field, and only the first field of each kind is reported */
 	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
 	    field->oldest_ms >= l->now_ms)
 		return;
@@ -849,7 +854,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 				  heap_class_name(heap, l->value_class));
 	explain_fact_set(out, EXPLAIN_FACT_self_percent,
 			 (double)l->selves * 100 / (double)l->entries);
-	/* A map with only one Object or null as value is a set of its keys. */
+	/* A map whose values are all null or the same Object is a set of its keys. */
 	if (l->nothings < l->entries ||
 	    (l->nothing && strcmp(l->nothing, "java.lang.Object") != 0)) {
 		explain_fact_set(out, EXPLAIN_FACT_empty_values,

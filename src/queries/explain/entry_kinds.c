@@ -1,10 +1,10 @@
 /*
- * queries/explain/entry_kinds.c - how a collection was filled, and what kinds of keys and values it
- * has: entries that were never removed, consecutive numbers, random identifiers, fields whose
- * values are combined in keys, values that were never finished, and copies of one another.
+ * queries/explain/entry_kinds.c - determines how a collection was filled, and which kinds of keys
+ * and values it contains: entries that were never removed, consecutive numbers, random identifiers,
+ * combinations of field values as keys, values that were never finished, and copies.
  *
- * A collection that only grows is no fault: a table may be filled once. These facts say what is
- * known about its history if nothing else explains its size.
+ * A collection that only grows is not necessarily a fault, because a table may be filled once.
+ * These facts describe the history of a collection if nothing else explains its size.
  */
 #include "queries/explain/entry_private.h"
 
@@ -19,31 +19,34 @@
 #include <strings.h>
 #include <xxhash.h>
 
-/* Minimum number of entries of a collection whose history is worth a sentence. */
+/* Minimum number of entries for which the history of a collection is reported. */
 #define GROWTH_MIN 1000u
 /* Maximum number of digits of a number in a key. */
 #define DIGITS_MAX 18u
-/* Maximum number of different values in a field of which there are few. */
+/* Maximum number of different values in a field that is described as having few values. */
 #define KEYS_FEW 20u
-/* Minimum share, in percent, of entries of one kind. */
+/* Minimum share of entries that must be of one kind, in percent. */
 #define KIND_MIN 95u
-/* Minimum share, in percent, of entries with a state. */
+/* Minimum share of entries that must be in a state, in percent. */
 #define STATE_MIN 80
 /*
- * Minimum number of entries of collections that are compared; of smaller ones, equal entries prove
- * nothing. Minimum and maximum number of comparisons.
+ * Minimum number of entries of collections that are compared, because equal entries of smaller
+ * collections prove nothing. Minimum and maximum number of comparisons.
  */
 #define ALIKE_MIN 32u
 #define COMPARED_MIN 8u
 #define COMPARED_MAX 200u
-/* Length of a UUID as text. */
+/* Length of a UUID in its text form. */
 #define UUID_BYTES 36u
 
-/* Boolean fields of values whose work is finished. */
+/* Boolean fields that mark values whose work is finished. */
 static const char *const finished_flags[] = { "done",      "isDone",    "finished", "completed",
 					      "processed", "delivered", "handled",  "acked" };
 
-/* Names of fields with the end of a value, and values of fields with a state, in any case. */
+/*
+ * Names of fields that contain the end time of a value, and values of state fields, in lower or
+ * upper case.
+ */
 static const char *const end_time_fields[] = { "end",        "ended",      "endTime",
 					       "endedAt",    "endNanos",   "endMillis",
 					       "finishTime", "finishedAt", "completedAt" };
@@ -53,7 +56,7 @@ static const char *const finished_states[] = { "done",      "finished", "complet
 static const char *const open_states[] = { "pending",     "waiting", "queued",
 					   "in_progress", "running", "started" };
 
-/* Names of numbers that count the uses of a value. */
+/* Names of numeric fields that count the uses of a value. */
 static const char *const use_count_fields[] = { "count",    "hits",     "uses",
 						"usecount", "hitcount", "total" };
 
@@ -114,7 +117,7 @@ int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct 
 
 /* ---- copies ---- */
 
-/* What identifies the first entries of a collection. */
+/* Data that identifies the first entries of a collection. */
 struct glance {
 	uint64_t list[ENTRIES_COMPARED];
 	size_t count, distinct;
@@ -129,8 +132,8 @@ static bool has_hash(const uint64_t *list, size_t count, uint64_t hash)
 }
 
 /*
- * Reads the first entries of a collection. The elements of lists are compared at the same position,
- * because lists of few different values, such as enums, have them all in common.
+ * Reads the first entries of a collection. The elements of lists are compared by position, because
+ * lists with few different values, such as enum constants, have all elements in common.
  */
 static int read_entries(struct looking *l, uint32_t ix, struct glance *out, struct hdb_error *err)
 {
@@ -188,8 +191,8 @@ static bool is_most(const struct looking *l, size_t count)
 }
 
 /*
- * Whether numbers are all different and consecutive. Only the first of very many entries are read,
- * in order or in an order of hashes.
+ * Returns whether numbers are all different and consecutive. If there are very many, only the first
+ * entries are read, which are either in order or in hash order.
  */
 static bool is_consecutive(const struct looking *l, const struct share *s, uint64_t entries)
 {
@@ -269,7 +272,7 @@ void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 			 (double)s->count * 100 / (double)l->entries);
 }
 
-/* A state that a share of the values have. */
+/* A state, and the share of the values in this state. */
 struct state {
 	const struct value_field *field;
 	bool is_finished;
@@ -300,7 +303,7 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 	struct state state = { &l->fields[no], true, value, percent };
 	char word[24];
 
-	/* without the quotes of a string */
+	/* without the quotation marks of a string */
 	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(value + (value[0] == '"'), "\""),
 		       value + (value[0] == '"'));
 	state.is_finished = IS_ONE_OF(word, finished_states);
@@ -348,13 +351,13 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
 	explain_fact_text(out, EXPLAIN_FACT_keys, text);
 }
 
-/* ---- how it was filled ---- */
+/* ---- the history of a collection ---- */
 
 /*
  * Collections that count their changes in modCount: each addition of an element, and each removal
- * of one or more. Lists count other changes too, so only an equal number is evidence for them. A
- * copy of a map counts its entries as additions. A LinkedHashMap in access order also counts
- * lookups.
+ * of one or more elements. Lists also count other changes, so for lists only equality of both
+ * numbers is evidence. A copy of a map counts its entries as additions. A LinkedHashMap in access
+ * order also counts lookups.
  */
 static const struct {
 	const char *class_name;
@@ -405,7 +408,7 @@ int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct 
 	TRY(entry_growth(heap, c, &never, &removed, err));
 	if (removed)
 		explain_fact_set(out, EXPLAIN_FACT_removed, (double)removed);
-	/* nothing can be removed through a wrapper that does not allow it */
+	/* a wrapper that does not allow removals proves that nothing was removed through it */
 	if (!never || strncmp(out->figures[EXPLAIN_FACT_entries_kind].text,
 			      "Collections$Unmodifiable", 24) == 0)
 		return HDB_OK;

@@ -1,6 +1,6 @@
 /*
- * queries/explain/entry_private.h - what is counted of the entries of a collection, for the files
- * that do it: entry_facts.c, and entry_kinds.c, which names kinds of keys and values.
+ * queries/explain/entry_private.h - declarations shared by the files that examine the entries of a
+ * collection: entry_facts.c, and entry_kinds.c, which describes kinds of keys and values.
  */
 #ifndef QUERIES_EXPLAIN_ENTRY_PRIVATE_H
 #define QUERIES_EXPLAIN_ENTRY_PRIVATE_H
@@ -12,20 +12,20 @@
 
 /*
  * Limits: number of bytes of a string that are compared, number of parts into which a string is
- * divided, and number of fields in a value.
+ * divided, and number of fields of a value.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
 #define VALUE_FIELDS 24u
 #define KEY_FIELDS 8u
 #define DAY_MS 86400000u
-/* Number of entries of collections that are compared. */
+/* Number of entries of each collection that are compared. */
 #define ENTRIES_COMPARED 64u
-/* Maximum number of their slots that are read, because a table may be large and nearly empty. */
+/* Maximum number of slots read for this purpose, because a table may be large and nearly empty. */
 #define SLOTS_COMPARED_MAX 1000000u
 /*
- * Levels of features: prefixes of keys, then the form of keys; elements that are the same object;
- * references and numbers in fields of values; fields of keys; numbers that are keys or in keys.
+ * Levels of features: prefixes of keys, the form of keys, elements that are the same object,
+ * references and numbers in fields of values, fields of keys, and numbers in keys.
  */
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
@@ -33,41 +33,45 @@
 #define NUMBER_LEVEL (FIELD_LEVEL + VALUE_FIELDS)
 #define KEY_LEVEL (NUMBER_LEVEL + VALUE_FIELDS)
 #define NUMBERED_LEVEL (KEY_LEVEL + KEY_FIELDS)
-/* Meaning of a field with a point in time or a version number, according to its name. */
+/* Meaning of a field that contains a point in time or a version number, derived from its name. */
 enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
-/* A field of the values, and what it contains. */
+/* A field of the values, and figures about its contents. */
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
 	uint8_t time;    /* enum time_kind */
 	bool is_closed;  /* has one of the closed_names */
 	bool is_inverse; /* with "!" */
 	/*
-	 * number of points in time, and number of those more than a day in the past; or number of
-	 * values, and number of closed values
+	 * number of points in time, and number of these points that are more than a day in the
+	 * past; or number of values, and number of closed values
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
-	uint64_t bytes;                /* size retained only by the object to which it refers */
-	uint32_t class_no;             /* class of the first such object */
-	uint8_t type;                  /* HPROF type */
-	uint32_t values, unset;        /* number of values, and of those that are 0 or null */
+	/* size of the referenced object, if only this field retains it */
+	uint64_t bytes;
+	uint32_t class_no; /* class of the first referenced object */
+	uint8_t type;      /* HPROF type */
+	/* number of values, and number of values that are 0 or null */
+	uint32_t values, unset;
 };
 
 /* A field of the keys. */
 struct key_field {
 	char name[EXPLAIN_CONTENT_MAX];
-	bool is_opaque; /* refers to objects whose contents are not compared */
+	bool is_opaque; /* whether the field refers to objects whose contents are not compared */
 };
 
-/* A property of an entry: a prefix of its key, the form of its key, or a field of its value. */
+/* A feature of an entry: a prefix of its key, the form of its key, or a field of its value. */
 struct feature {
 	uint32_t level;
-	/* number of the entry; sorting by it gives an order that does not depend on hashes */
+	/*
+	 * number of the entry; sorting by this number gives an order that does not depend on hashes
+	 */
 	uint32_t entry;
 	uint64_t hash;
 	uint32_t ix;   /* the object that has the feature */
-	uint32_t size; /* for a prefix, its number of bytes */
+	uint32_t size; /* for a prefix, its length in bytes */
 };
 
 struct looking {
@@ -79,27 +83,35 @@ struct looking {
 	uint32_t key_class;
 	uint32_t entries;
 	uint32_t nothings;      /* number of values that mean "nothing" */
-	const char *nothing;    /* class of one non-null value; NULL if all are null */
-	uint32_t weighed;       /* number of values whose fields were weighed */
+	const char *nothing;    /* class of one non-null value, or NULL if all values are null */
+	uint32_t weighed;       /* number of values whose fields have been measured */
 	uint64_t weighed_bytes; /* what they retain */
 	uint64_t now_ms;        /* time of the dump, or 0 if unknown */
 	/* number of entries that are their own value and are held only by the map */
 	uint32_t selves;
 	const char *map_class;
 	bool is_list;
-	bool has_keys;    /* maps and sets; otherwise the elements are examined as keys */
+	/*
+	 * whether the collection is a map or set; for other collections, the elements are examined
+	 * as keys
+	 */
+	bool has_keys;
 	const char *noun; /* "keys" or "elements" */
 	uint64_t read;    /* number of entries read */
-	char key_form[PREFIX_BYTES]; /* of the first key, with "*" for its last number */
-	uint32_t uuids;              /* keys that are random UUIDs */
-	/* values that are collections, and those that have most in common with the one before */
+	/* the form of the first key, with "*" in place of its last number */
+	char key_form[PREFIX_BYTES];
+	uint32_t uuids; /* keys that are random UUIDs */
+	/*
+	 * number of values that are collections, and number of those that have most entries in
+	 * common with the previous one
+	 */
 	uint32_t compared, alike;
 	uint64_t previous[ENTRIES_COMPARED]; /* entries of the collection before */
 	size_t previous_count;
 	uint64_t slots_left;      /* number of slots of collections that may still be read */
 	struct value_field dates; /* points in time among the keys */
 	struct key_field key_fields[KEY_FIELDS];
-	unsigned key_fields_left; /* number of those for which the sentence has no room */
+	unsigned key_fields_left; /* number of key fields for which the sentence has no room */
 	struct value_field fields[VALUE_FIELDS];
 };
 
@@ -126,22 +138,27 @@ void entry_age_text(uint64_t ms, struct base_text to);
 /* Adds a number, or a hash, as a feature of the current entry. */
 int entry_add(struct looking *l, uint32_t level, uint32_t ix, uint64_t number,
 	      struct hdb_error *err);
-/* Adds the last number in a key, if all keys are the same except for this number. */
+/* Adds the last number of a key, if all keys are the same except for this number. */
 int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err);
-/* Counts a collection that has most entries in common with the collection before it. */
+/* Counts a collection that has most entries in common with the previous collection. */
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err);
 
-/* Reports numbers of values, fields of keys, or numbers of keys, by the level of `s`. */
+/*
+ * Reports the numbers of values, the fields of keys, or the numbers in keys, depending on the level
+ * of `s`.
+ */
 void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 		     struct explain_facts *out);
-/* Reports a state that most values have in this field, if it means finished or unfinished. */
+/*
+ * Reports the state that most values have in this field, if the state means finished or unfinished.
+ */
 void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,
 		     struct explain_facts *out);
-/* Reports what was not found level by level: unfinished values, UUIDs, ages, and copies. */
+/* Reports findings that do not belong to a level: unfinished values, UUIDs, ages, and copies. */
 void entry_set_rest(const struct looking *l, struct explain_facts *out);
 /*
- * Finds out whether no entry was ever removed from a collection, or the lowest possible number of
- * entries that were. Neither is known of most classes.
+ * Determines whether no entry was ever removed from a collection and, if entries were removed,
+ * their minimum number. For most classes, neither is known.
  */
 int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
 		 struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * queries/explain/held_arrays.c - counts free slots, zeros, copies and equal contents in the arrays
- * that a suspect holds.
+ * queries/explain/held_arrays.c - examines the arrays that a suspect holds: free slots, zeros,
+ * copies and equal contents.
  */
 #include "queries/explain/held_private.h"
 
@@ -14,23 +14,21 @@
 #include <string.h>
 
 /*
- * Maximum number of elements to read from complete arrays. If an array would exceed this limit,
- * only an evenly spaced sample of its elements is read.
+ * Maximum number of elements read from complete arrays. If an array would exceed this limit, only
+ * an evenly spaced sample of its elements is read.
  */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
 /* Maximum total size of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
-/* Minimum length of an array, and of the array of a string, that is compared. */
+/* Minimum length of an array, or of a string's array, whose content is compared. */
 #define FACTS_CONTENT_MIN 8u
 #define FACTS_TEXT_MIN 4u
 /* Minimum size of an array of zeros that is counted. */
 #define FACTS_ZEROS_MIN 4096
-/* Number of elements of an array that are tested for 0. */
+/* Number of elements of an array that are checked for 0. */
 #define FACTS_SLACK_LOOKED 64u
-/*
- * Minimum size of an array of numbers that is tested for zeros, and the number of elements tested.
- */
+/* Minimum size of a number array that is checked for zeros, and number of elements checked. */
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
 /*
@@ -49,8 +47,8 @@ struct content {
 };
 
 /*
- * Counts an array that differs little from the previous one: at least 90 % of the compared elements
- * are equal, ignoring elements that are 0 in both arrays.
+ * Counts an array that differs little from the previous one, because at least 90 % of the compared
+ * elements are equal. Elements that are 0 in both arrays are ignored.
  */
 static int look_at_copy(struct held_walk *w, const struct held_node *node,
 			const struct heap_object *object, struct hdb_error *err)
@@ -80,7 +78,7 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 			varied += i && bits[0][i] != bits[0][i - 1];
 		}
 	}
-	/* Rows of a table that are filled with one object do not count as copies. */
+	/* Rows of a table that are filled with a single object do not count as copies. */
 	if (object->kind == STORE_OBJECT_ARRAY && varied * 2 < looked)
 		return HDB_OK;
 	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
@@ -91,8 +89,8 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 }
 
 /*
- * Determines the number of slots of an object array and the number of used slots, which its
- * collection records or which are counted.
+ * Determines the number of slots of an object array and the number of used slots. The used slots
+ * are counted, unless the collection records their number.
  */
 static int look_at_references(struct held_walk *w, const struct held_node *node,
 			      const struct heap_object *object, struct hdb_error *err)
@@ -137,7 +135,7 @@ static int look_at_references(struct held_walk *w, const struct held_node *node,
 /* An evenly spaced sample of an array of numbers. */
 struct sample {
 	uint64_t looked; /* number of elements read */
-	uint64_t used;   /* number of them that are not 0 */
+	uint64_t used;   /* number of elements in the sample that are not 0 */
 };
 
 /* Reads an evenly spaced sample of at most `max` elements of an array. */
@@ -152,15 +150,13 @@ static int sample_array(struct heap *heap, const struct heap_object *array, uint
 	return heap_walk_count(heap, &elements, step, &out->used, err);
 }
 
-/* Estimates the number of bytes in an array that are zeros, from its sample. */
+/* Estimates from the sample how many bytes of an array are zero. */
 static double zero_bytes(const struct sample *s, uint64_t bytes)
 {
 	return (double)bytes * (double)(s->looked - s->used) / (double)s->looked;
 }
 
-/*
- * Counts a large array of numbers that consists mostly of zeros, because most of it was never used.
- */
+/* Counts a large number array that consists mostly of zeros, because most of it was never used. */
 static int look_at_slack(struct held_walk *w, const struct held_node *node,
 			 const struct heap_object *object, struct hdb_error *err)
 {
@@ -263,8 +259,8 @@ struct equals {
 };
 
 /*
- * Adds a run of equal contents. The order of hashes differs from run to run of the program, so the
- * order of objects decides ties.
+ * Adds a run of equal contents. The order of the hashes differs between runs of the program, so
+ * ties are decided by the order of objects.
  */
 static void add_run(struct equals *e, const struct content *first, double count, double bytes)
 {
@@ -312,9 +308,7 @@ static int set_equals(const struct held_walk *w, const struct equals *e, bool is
 	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
 }
 
-/*
- * Finds equal contents. Small arrays of zeros are ignored, because they are counters and the like.
- */
+/* Finds equal contents. Small arrays of zeros are ignored, because they are usually counters. */
 int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	const struct content *list = w->contents.data;
@@ -346,7 +340,7 @@ int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_
 /* ---- the largest array of numbers ---- */
 
 /*
- * Estimates which percentage of the largest array of numbers is not 0. A low percentage indicates a
+ * Estimates the percentage of the largest number array that is not 0. A low percentage indicates a
  * sparse table, or a buffer that was never filled.
  */
 int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)

@@ -1,5 +1,5 @@
 /*
- * queries/explain/held_objects.c - counts instances that a suspect holds by kind of class:
+ * queries/explain/held_objects.c - counts the instances that a suspect holds, by kind of class:
  * collections, exceptions, futures, tasks, references, views and others.
  */
 #include "queries/explain/held_private.h"
@@ -12,11 +12,11 @@
 
 /* Minimum number of entries in a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
-/* The same minimum if no collection has that many entries. */
+/* Minimum number of entries if no collection has FACTS_ENTRIES_MIN entries. */
 #define FACTS_ENTRIES_SOME 50u
 /*
- * Maximum number of entries in a small map or set. The table and nodes of such a collection take
- * more memory than its contents.
+ * Maximum number of entries in a map or set that is reported as small. The table and nodes of such
+ * a collection take more memory than its contents.
  */
 #define FACTS_SMALL 10u
 
@@ -52,7 +52,7 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
 	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
-		/* the map inside a set counts as the set */
+		/* the map inside a set is counted as the set */
 		const struct held_node *parent = held_parent(w, node);
 
 		if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
@@ -142,8 +142,8 @@ static int look_at_future(struct held_walk *w, const struct held_node *node, str
 	uint64_t result, actions;
 
 	/*
-	 * the future returned by thenApply() or a similar method is completed by the future on
-	 * which it depends
+	 * a future returned by thenApply() or a similar method is completed by the future on which
+	 * it depends
 	 */
 	if (parent && heap_has_superclass(w->session->heap, parent->class_no,
 					  "java.util.concurrent.CompletableFuture$Completion")) {
@@ -226,8 +226,8 @@ int held_count_loader(struct held_walk *w, uint32_t ix, double weight, struct hd
 }
 
 /*
- * Counts a view that is the only holder of a larger list or array. The elements that it does not
- * show are retained for nothing.
+ * Counts a view that is the only holder of a larger list or array. The elements that the view does
+ * not show are retained unnecessarily.
  */
 static int look_at_view(struct held_walk *w, const struct held_node *node, bool is_buffer,
 			struct hdb_error *err)

@@ -16,10 +16,10 @@
 #define FACTS_CLIMBS 8u
 #define FACTS_TOP_CLIMBS 32u
 #define FACTS_CLIMB_PART 0.8
-/* Maximum number of classes that a tally counts separately. */
+/* Maximum number of classes that are counted separately in a tally. */
 #define HELD_CLASSES 16u
 
-/* Figures about the objects of a class. */
+/* Kinds of objects for which a class's figures are counted. */
 enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,
@@ -50,7 +50,7 @@ struct held_tally {
 	bool is_about;       /* whether some objects were not visited */
 };
 
-/* An amount to add to a tally. */
+/* An amount that is added to a tally. */
 struct held_addend {
 	uint32_t class_no;
 	double weight, places, used, bytes; /* figures of one object */
@@ -59,7 +59,7 @@ struct held_addend {
 /* An object visited by the walk. */
 struct held_node {
 	uint32_t ix;
-	uint32_t parent; /* the node that dominates it; HEAP_NONE at the top */
+	uint32_t parent; /* the node that dominates it, or HEAP_NONE at the top */
 	uint32_t class_no;
 	double weight;
 };
@@ -69,12 +69,13 @@ struct held_walk {
 	struct base_vec nodes;    /* struct held_node, in the order of the walk */
 	struct base_vec contents; /* private to held_arrays.c */
 	struct store_lists children;
-	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
+	uint8_t *kinds;                   /* by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* that were read */
-	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if none */
+	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
 	/*
-	 * retained size of the object at which the walk starts; 0 if it starts at several objects
+	 * retained size of the object at which the walk starts, or 0 if it starts at several
+	 * objects
 	 */
 	uint64_t top_bytes;
 	/* the innermost collection that retains half of top_bytes */
@@ -88,18 +89,25 @@ struct held_walk {
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: closed ones */
 	double periodic, dependents, done, queued;
-	double chained, branches; /* objects below one of their class; further ones below it */
+	/*
+	 * number of objects below another object of their class, and number of objects below which
+	 * there are several such objects
+	 */
+	double chained, branches;
 	const struct held_node *chain_last; /* the last of these */
-	double waited_bytes; /* size retained by incomplete futures for which actions wait */
-	double plumbing;     /* bytes of collections, and of their tables and nodes */
+	double waited_bytes; /* size retained by incomplete futures with waiting actions */
+	double plumbing;     /* size of collections, with their tables and nodes */
 	double locals;       /* number of bytes that values of thread-locals retain */
-	/* the last array of numbers, and of references: copies are adjacent in the walk */
+	/*
+	 * the last number array and the last reference array, because copies are adjacent in the
+	 * walk
+	 */
 	uint32_t last_array[2];
 	uint32_t loader_ix;
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
 	uint64_t children_max;
-	bool is_cut; /* the walk ended early because it visited too many objects */
+	bool is_cut; /* whether the walk ended early because it visited too many objects */
 };
 
 /* ---- suspect_facts.c ---- */
@@ -109,7 +117,7 @@ void held_add(struct held_tally *tally, const struct held_addend *a);
 void held_add_room(struct held_walk *w, const struct held_addend *a);
 
 enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no);
-/* Reads a field as a number or as bits. Sets *out to 0 if there is no such field. */
+/* Reads a field as a number or as bits. Sets *out to 0 if the field does not exist. */
 int held_field(const struct held_walk *w, uint32_t ix, const char *path, uint64_t *out,
 	       struct hdb_error *err);
 /* Returns the node that dominates `node`, or NULL at the top of the walk. */
@@ -118,8 +126,8 @@ const struct held_node *held_parent(const struct held_walk *w, const struct held
 /* Sets a figure, unless the number is 0. */
 void held_set(struct explain_facts *out, enum explain_fact no, double number, bool is_about);
 /*
- * Sets a figure to a percentage of the bytes of all objects in the walk. Retained sizes overlap, so
- * they may add up to more than the total.
+ * Sets a figure to a percentage of the size of all objects in the walk. Retained sizes overlap, so
+ * the percentages may add up to more than 100.
  */
 void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
 		      double bytes);
@@ -136,7 +144,7 @@ int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struc
 
 int held_count_instance(struct held_walk *w, const struct held_node *node,
 			const struct heap_object *object, struct hdb_error *err);
-/* Counts a class loader if it was closed. */
+/* Counts a class loader if it has been closed. */
 int held_count_loader(struct held_walk *w, uint32_t ix, double weight, struct hdb_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * queries/explain/q_explain.c - the explain query: why large objects are large, whether this is
- * intended, and what to do about it. rules.h describes the rules.
+ * queries/explain/q_explain.c - the explain query, which explains why large objects are large,
+ * whether this is intended, and what to do about it. rules.h describes the rules.
  */
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_findings.h"
@@ -22,7 +22,7 @@
 
 #include <queries/explain/q_explain.query.h>
 
-/* Where rows come from, in their order. What is as large as configured comes last. */
+/* Sources of rows, in order. Objects that are as large as configured come last. */
 enum phase { FINDINGS, SUSPECTS, OBJECTS, FINDINGS_BY_DESIGN, OBJECTS_BY_DESIGN, PHASES };
 
 /* State of the query. Objects are explained one by one, as rows are read. */
@@ -32,8 +32,8 @@ struct explaining {
 	/* smaller suspects, explained by the objects that they hold */
 	struct analysis_suspects suspects;
 	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
-	struct base_vec by_design;  /* struct explain_candidate: those that come last */
-	struct base_vec said;       /* uint64_t: hashes of the strings already returned */
+	struct base_vec by_design;  /* struct explain_candidate: listed last */
+	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
 	enum phase phase;
 	size_t at; /* next entry of the phase's list */
 	struct explain_answer answer;
@@ -44,7 +44,7 @@ struct explaining {
 };
 
 /*
- * Finds the candidates if there is no target: all objects to which rules may apply, largest first.
+ * Finds the candidates if no target is given: all objects to which rules may apply, largest first.
  */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
@@ -67,7 +67,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Finds the candidates for a target: the object and its dominators, nearest first. */
+/* Finds the candidates for a target: the object itself and its dominators, nearest first. */
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;

@@ -22,7 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of entries examined by kind(), and of different classes among them. */
+/*
+ * Maximum number of entries examined by kind(), and maximum number of different classes among them.
+ */
 #define KIND_ENTRIES 10000u
 #define KIND_CLASSES 16
 /*
@@ -70,9 +72,9 @@ static int set_value(const struct session *session, const struct heap_value *val
 	return HDB_OK;
 }
 
-/* ---- functions of an object ---- */
+/* ---- functions of one object ---- */
 
-/* count(): returns the number of entries of a collection or elements of an array. */
+/* count(): returns the number of entries of a collection, or of elements of an array. */
 static int count_entries(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -131,8 +133,8 @@ static int class_of(struct scan *s, uint32_t ix, struct base_value *out)
 }
 
 /*
- * text(): returns the text of a string, or another object's value as text. Returns nothing if there
- * is none.
+ * text(): returns the text of a string, or the value of another object as text. Returns nothing if
+ * there is no text.
  */
 static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -148,7 +150,10 @@ static int text_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
-/* string(): returns the text of a string, and nothing for other objects or if the text is empty. */
+/*
+ * string(): returns the text of a string. Returns nothing for other objects, or if the text is
+ * empty.
+ */
 static int string_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	TRY_FOUND(heap_string(s->subject->session->heap, ix, out->text, sizeof(out->text), s->err));
@@ -196,7 +201,7 @@ static int is_destroyed(struct scan *s, uint32_t ix, struct base_value *out)
 
 /* The classes of a collection's entries. */
 struct entry_kinds {
-	uint32_t first_ix; /* first entry that is an object; HEAP_NONE if there is none */
+	uint32_t first_ix; /* first entry that is an object, or HEAP_NONE */
 	uint32_t class_no[KIND_CLASSES];
 	uint64_t count[KIND_CLASSES];
 	unsigned classes;
@@ -204,7 +209,7 @@ struct entry_kinds {
 
 /* A function to call for each entry. */
 struct entry_taker {
-	/* receives the object of an entry; for maps, of the value */
+	/* receives the object of an entry; for a map, the value */
 	int (*take)(struct scan *s, uint32_t ix, void *ctx);
 	void *ctx;
 	uint64_t most; /* maximum number of entries */
@@ -243,7 +248,7 @@ static int count_kind(struct scan *s, uint32_t ix, void *ctx)
 	return HDB_OK;
 }
 
-/* Passes the first entries of a collection or array to a function; for maps, the values. */
+/* Passes the first entries of a collection or array to a function. For a map, passes the values. */
 static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *taker)
 {
 	struct heap *heap = s->subject->session->heap;
@@ -357,7 +362,10 @@ struct addition {
 	double sum;
 };
 
-/* Evaluates an expression with another object as `this`. Both share the budget of steps. */
+/*
+ * Evaluates an expression with another object as `this`. Both evaluations share the budget of
+ * steps.
+ */
 static int evaluate_at(struct scan *s, uint32_t ix, uint32_t expression, struct base_value *out)
 {
 	struct explain_subject other = *s->subject;
@@ -460,7 +468,7 @@ static int collect_block(void *ctx, const struct heap_block *block, struct hdb_e
 
 /*
  * Collects the references of all instances of the classes. Nearly every rule names classes with few
- * instances, and reading these takes a tenth of the time that the table of referrers takes.
+ * instances. Reading these takes a tenth of the time needed for the table of referrers.
  */
 static int find_referring(const struct session *session, struct explain_referring *out,
 			  struct hdb_error *err)
@@ -517,7 +525,7 @@ static void search_referring(const struct explain_referring *referring, uint32_t
 	out->object = (uint32_t)pairs[search.low];
 }
 
-/* Examines all referrers of the object, which is done if the classes have many instances. */
+/* Examines all referrers of the object. Used if the classes have many instances. */
 static int search_referrers(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	const struct session *session = s->subject->session;
@@ -558,7 +566,7 @@ static int referrer_of(struct scan *s, const struct base_arguments *a, struct ba
 	return HDB_OK;
 }
 
-/* Counts instances for which an expression has a value other than 0. */
+/* Number of instances for which an expression has a value other than 0. */
 struct instances {
 	struct scan *s;
 	const uint8_t *is_wanted; /* indexed by class number */
@@ -612,7 +620,7 @@ static int count_instances(struct scan *s, const struct base_arguments *a,
 }
 
 /*
- * Counts reachable instances of a class for which an expression is true. Takes a pass over the
+ * Counts reachable instances of a class for which an expression is true. This takes a pass over the
  * heap, so results are cached.
  */
 static int find_instances(struct scan *s, const struct base_arguments *a,
@@ -740,8 +748,9 @@ static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
 }
 
 /*
- * users(): returns the number of threads' local variables that are the object or refer to it by a
- * field. These belong to methods that use it. Returns nothing if the dump has no local variables.
+ * users(): returns the number of local variables of threads that are the object or refer to it by a
+ * field. Such variables belong to methods that use the object. Returns nothing if the dump has no
+ * local variables.
  */
 static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
@@ -851,7 +860,10 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 
 /* ---- all functions ---- */
 
-/* Name, kind of argument, and the function, which takes one object or any value. */
+/*
+ * For each function: the name, the kind of argument, and the function that implements it, which
+ * takes one object or any value.
+ */
 #define FUNCTIONS(X) \
 	X("count", VALUE, count_entries, NULL) \
 	X("retained", VALUE, retained_of, NULL) \

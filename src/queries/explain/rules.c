@@ -166,7 +166,7 @@ static int read_rules(struct reader *r, char *text)
 
 		r->line++;
 		next = end = line + strcspn(line, "\n");
-		/* an indented line continues the one before */
+		/* an indented line continues the previous line */
 		while (*next && (next[1] == ' ' || next[1] == '\t')) {
 			const char *more = next + 1 + strspn(next + 1, " \t");
 			const size_t size = strcspn(more, "\n");
@@ -203,7 +203,7 @@ struct named {
 	char name[EXPLAIN_VALUE_MAX];
 };
 
-/* The class to which rules about suspects apply. No class of a program has this name. */
+/* The class to which rules about suspects apply. No real class has this name. */
 #define OF_SUSPECTS "suspect"
 
 /*
@@ -216,7 +216,7 @@ static bool is_about(struct heap *heap, const struct named *named, uint32_t clas
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* Adds the class names of a rule, except those of classes that the heap does not contain. */
+/* Adds the class names in a rule, except those of classes that are not in the heap. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -272,7 +272,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can use, in addition to those that the rule reads. */
+/* Values that every sentence can use, in addition to the values that the rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -326,9 +326,7 @@ struct sentence {
 	char *buf;
 	size_t size, used;
 	bool lacks; /* a value in the current brackets is missing */
-	/*
-	 * whether the position is inside brackets, and whether all values outside of brackets exist
-	 */
+	/* whether the position is inside brackets, and whether all values outside brackets exist */
 	bool is_within, is_whole;
 };
 
@@ -340,7 +338,7 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
-/* Appends the value of {name}, {name:bytes}, ... */
+/* Appends the value for {name}, {name:bytes} and so on. */
 static void add_value(struct sentence *s, const struct base_value *value, const char *format)
 {
 	const double n = value->number;
@@ -419,7 +417,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			struct base_value value = { .kind = BASE_NOTHING };
 
 			/*
-			 * {run} is not replaced, because the command line and the page show
+			 * {run} is not replaced here, because the command line and the page show
 			 * commands differently.
 			 */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
@@ -440,8 +438,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 }
 
 /*
- * Writes a description of the objects that the object holds. The first value named in this text is
- * the number.
+ * Writes a description of the objects that the object holds. The first value in this text is the
+ * number of these objects.
  */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
@@ -476,7 +474,7 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 	return HDB_OK;
 }
 
-/* Applies the first matching rule of a class. */
+/* Applies the first matching rule for a class. */
 static int explain_by(const struct explain_rules *rules, struct explain_subject about,
 		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
 {

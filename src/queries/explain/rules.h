@@ -3,10 +3,10 @@
  * defines the objects to which it applies, the values that it reads, the text of its report, and
  * its advice.
  *
- * Rules are text (rules/README.md describes the format). Those in rules/NAME.rules are compiled in.
- * Users can add a file (--rules, $HEAPDB_RULES), whose rules come first. A rule applies to an
- * object if it names the object's class and all its conditions are true. The first rule that
- * applies is used.
+ * Rules are text in the format described in rules/README.md. The rules in rules/NAME.rules are
+ * compiled in. Users can add a file (--rules, $HEAPDB_RULES), whose rules are tried first. A rule
+ * applies to an object if it names the object's class and all its conditions are true. The first
+ * rule that applies is used.
  */
 #ifndef QUERIES_EXPLAIN_RULES_H
 #define QUERIES_EXPLAIN_RULES_H
@@ -16,26 +16,26 @@
 #include "base/expression.h"
 #include "queries/explain/suspect_facts.h"
 
-/* Maximum number of bytes in a string that a rule reads, and of a sentence that it produces. */
+/* Maximum length in bytes of a string that a rule reads, and of a sentence that a rule produces. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
 /* Maximum number of conditions in a rule, and maximum number of values that it reads. */
 #define EXPLAIN_PARTS_MAX 12
-/* Maximum number of dominators that are tried for one object. */
+/* Maximum number of dominators that are tried for an object. */
 #define EXPLAIN_OWNERS_MAX 2000u
-/* Maximum size of a rules file: a few thousand rules. */
+/* Maximum size of a rules file, which allows a few thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
 /* The verdict of a rule. */
 enum explain_verdict {
-	EXPLAIN_BY_DESIGN,     /* as large as it is configured to be */
-	EXPLAIN_LARGE,         /* expected, but there is a lot of it */
+	EXPLAIN_BY_DESIGN,     /* as large as configured */
+	EXPLAIN_LARGE,         /* expected, but large */
 	EXPLAIN_UNBOUNDED,     /* nothing limits it */
 	EXPLAIN_LEAK,          /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED, /* a setting makes the object so large */
 	EXPLAIN_OBSERVED       /* facts that are no judgement */
 };
-/* Returns "by design", "large", ..., a static string. */
+/* Returns "by design", "large" and so on, as a static string. */
 const char *explain_verdict_name(enum explain_verdict verdict);
 
 /* A value that a rule reads. rules/README.md describes the expressions. */
@@ -48,20 +48,20 @@ struct explain_read {
 struct explain_rule {
 	const char *name;
 	const char *classes;                    /* names or patterns, separated by commas */
-	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions: indexes of the rules' nodes */
+	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions, as indexes of nodes in the rules */
 	struct explain_read reads[EXPLAIN_PARTS_MAX];
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
 	const char *since, *holds, *run; /* NULL if the rule has no such line */
-	/* an expression; BASE_NO_NODE if the rule has no such line */
+	/* an expression, or BASE_NO_NODE if the rule has no such line */
 	uint32_t kept;
 	unsigned line; /* line number of the rule's first word */
 };
 
 /*
- * Maximum number of cached instance counts, and of cached sets of references. When the limit is
- * reached, the oldest is replaced.
+ * Maximum number of cached instance counts, and of cached sets of references. Beyond this number,
+ * the oldest is replaced.
  */
 #define EXPLAIN_COUNTS 16u
 
@@ -78,7 +78,9 @@ struct explain_count {
 /* The objects to which the instances of some classes refer. */
 struct explain_referring {
 	char classes[BASE_VALUE_MAX];
-	/* the classes have too many instances, so their references were not collected */
+	/*
+	 * whether the classes have too many instances, so that their references were not collected
+	 */
 	bool are_many;
 	/*
 	 * uint64_t, ascending: the referenced object times 2^32, plus the instance that refers to
@@ -89,7 +91,7 @@ struct explain_referring {
 
 struct explain_counts {
 	struct explain_count list[EXPLAIN_COUNTS];
-	unsigned next; /* index of the entry to replace next */
+	unsigned next; /* index of the entry to be replaced next */
 	struct explain_referring referring[EXPLAIN_COUNTS];
 	unsigned next_referring;
 };
@@ -101,11 +103,11 @@ struct explain_rules {
 	uint32_t usual[5];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
-	 * indexed by class number: index in `list` of the first rule of the class; followed by the
-	 * index of the first rule about suspects and by the end of the list; owned
+	 * by class number: index in `list` of the first rule for the class; followed by the index
+	 * of the first rule about suspects, and by the end of the list; owned
 	 */
 	uint32_t *first;
-	/* uint32_t: indexes of rules, class by class in their order */
+	/* uint32_t: indexes of rules, grouped by class, in the order in which they are tried */
 	struct base_vec list;
 	/* size of all reachable objects; set by the caller after opening */
 	uint64_t whole_bytes;
@@ -132,15 +134,15 @@ struct explain_answer {
 	const struct explain_rule *rule; /* borrowed from the rules */
 	uint32_t ix;
 	uint64_t retained_bytes;
-	/* contain {run} where a command belongs: query/advice.h */
+	/* contain {run} in place of a command; see query/advice.h */
 	char says[EXPLAIN_SENTENCE_MAX], advice[EXPLAIN_SENTENCE_MAX];
 	/*
-	 * such as "12,000 rows of the table ORDERS", and the number in it; empty if the rule has no
-	 * such line
+	 * description such as "12,000 rows of the table ORDERS", and the number in it; empty if the
+	 * rule has no such line
 	 */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
-	/* the object that should not be alive: ix, or another object that the rule names */
+	/* the object that should no longer be alive: ix, or another object named by the rule */
 	uint32_t kept_ix;
 };
 
@@ -172,19 +174,20 @@ struct explain_candidate {
 	uint64_t retained_bytes;
 };
 
-/* Maximum number of candidates that callers use. They use those that retain the most. */
+/* Maximum number of candidates that callers use: those that retain the most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
 /* Selects the objects that are candidates. */
 struct explain_choice {
 	uint64_t least_bytes; /* minimum retained size, unless a rule for the class finds faults */
-	bool of_faults;       /* use only rules that find faults or unbounded collections */
+	/* whether to use only rules that find faults or unbounded collections */
+	bool of_faults;
 };
 
 /*
  * Appends reachable objects as struct explain_candidate, largest first: all objects of classes with
  * rules that retain at least least_bytes and, regardless of size, all objects of classes with rules
- * that find faults. The list is complete; the caller truncates it.
+ * that find faults. The list is not truncated. The caller must truncate it.
  */
 int explain_candidates(const struct session *session, const struct explain_rules *rules,
 		       struct explain_choice choice, struct base_vec *out, struct hdb_error *err);
@@ -205,18 +208,20 @@ struct explain_subject {
 	const struct session *session;
 	const struct base_vec *nodes; /* struct base_node of all expressions */
 	uint32_t ix;
-	/* superclass at which the search for fields starts; HEAP_NONE: the object's own class */
+	/*
+	 * superclass at which the search for fields starts, or HEAP_NONE for the object's own class
+	 */
 	uint32_t start_no;
 	uint64_t whole_bytes; /* size of the heap */
 	struct explain_counts *counts;
-	const struct explain_facts *facts; /* figures about a suspect; NULL for objects */
+	const struct explain_facts *facts; /* figures about a suspect, or NULL for an object */
 	uint64_t steps;                    /* number of entries that may still be read */
 };
 
 /* The functions of rules; rules/README.md describes them. */
 extern const struct base_grammar explain_grammar;
 
-/* Evaluates an expression for an object; see base/expression.h. */
+/* Evaluates an expression for an object. See base/expression.h. */
 int explain_evaluate(struct explain_subject *subject, uint32_t expression, struct base_value *out,
 		     struct hdb_error *err);
 
@@ -226,7 +231,7 @@ struct explain_values {
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;
-	bool is_whole; /* set by explain_write: whether all values outside of brackets exist */
+	bool is_whole; /* set by explain_write: whether all values outside brackets exist */
 };
 
 /*
@@ -238,8 +243,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 		  struct hdb_error *err);
 
 /*
- * Reads a rules file, or the compiled-in rules if `file` is NULL. The caller frees *out, even after
- * a failure.
+ * Reads a rules file, or the compiled-in rules if `file` is NULL. The caller must free *out, even
+ * after a failure.
  */
 int explain_read_text(const char *file, char **out, struct hdb_error *err);
 

@@ -1,6 +1,6 @@
 /*
- * queries/explain/suspect_facts.c - the walk over the objects that a suspect holds, and the figures
- * computed from it; see suspect_facts.h.
+ * queries/explain/suspect_facts.c - walks over the objects that a suspect holds, and computes
+ * figures about them. See suspect_facts.h.
  *
  * Each visited object represents `weight` objects. If a list of children is long, only some
  * children are visited. They are spread evenly over the list, which is sorted by size, and
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of objects in a walk, and of children of one object. If a walk would be too long,
- * it starts again with fewer children per object, but at least FACTS_CHILDREN_MIN.
+ * Maximum number of objects in a walk, and of children of one object. If a walk exceeds the limit,
+ * it starts again with fewer children per object, but with at least FACTS_CHILDREN_MIN.
  */
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
@@ -30,10 +30,13 @@
 #define FACTS_CHILDREN_LARGE 16u
 /* Minimum number of collections from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
-/* Minimum number of objects in a chain; limit of all objects of the class in relation to it. */
+/*
+ * Minimum number of objects in a chain, and limit on the number of all objects of the class in
+ * relation to the chain.
+ */
 #define FACTS_CHAIN_MIN 1000
 #define FACTS_CHAIN_PART 1.02
-/* Maximum number of tree or list nodes passed while climbing. */
+/* Maximum number of tree or list nodes that are passed while climbing. */
 #define FACTS_NODES 4096u
 /* Larger numbers are not rounded, because a double of this size has no fractional digits. */
 #define FACTS_NUMBER_MAX 1e15
@@ -155,7 +158,7 @@ void held_add(struct held_tally *tally, const struct held_addend *a)
 	tally->list[i].bytes += a->weight * a->bytes;
 }
 
-/* Returns the index of the class with the most bytes. */
+/* Returns the index of the class with the largest total size. */
 static unsigned most_of(const struct held_tally *tally)
 {
 	unsigned most = 0;
@@ -213,7 +216,10 @@ void held_add_room(struct held_walk *w, const struct held_addend *a)
 		w->big = *a;
 }
 
-/* Counts an object that another object of its class holds, and objects of a class that hold two. */
+/*
+ * Counts an object held by another object of its class, and an object that holds two objects of its
+ * class.
+ */
 static void count_link(struct held_walk *w, const struct held_node *node)
 {
 	const struct held_node *parent = held_parent(w, node);
@@ -286,7 +292,7 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /*
  * Returns whether an object is a node of the same tree or list as the object above it, or of the
- * tree or list that this object is.
+ * tree or list that the object above is.
  */
 static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 {
@@ -298,8 +304,8 @@ static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 }
 
 /*
- * Finds the object at which the walk begins: the highest object that holds little else than the
- * accumulation point, or of which the accumulation point is a node.
+ * Finds the object at which the walk begins: the highest object that holds little besides the
+ * accumulation point, or that has the accumulation point as one of its nodes.
  */
 static int find_top(const struct session *session, const struct analysis_suspect *s, uint32_t *top,
 		    struct hdb_error *err)
@@ -357,7 +363,8 @@ static int add_tops(struct held_walk *w, const struct analysis_suspect *s, struc
 /* ---- the figures ---- */
 
 /*
- * Sets the facts derived from a tally: the number and the class. EXPLAIN_FACT_COUNT means no fact.
+ * Sets the facts derived from a tally: the number and the class. EXPLAIN_FACT_COUNT stands for no
+ * fact.
  */
 static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 		      const enum explain_fact to[2], struct explain_facts *out)
@@ -371,10 +378,7 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 						      tally->list[most_of(tally)].class_no));
 }
 
-/*
- * Reports the unused slots of the class that has the most of them, and of the container that has
- * the most.
- */
+/* Reports the unused slots of the class and of the container that have the most of them. */
 static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->rooms);
@@ -396,7 +400,10 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_big_free, w->big.bytes);
 }
 
-/* Reports that nothing was ever removed from any of many collections, if these take much. */
+/*
+ * Reports that nothing was ever removed from any of many collections, if these collections take a
+ * large share of the memory.
+ */
 static void set_growth(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->filled);
@@ -438,7 +445,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
-	/* A deep chain of causes is cut off. */
+	/* A deep chain of causes is truncated. */
 	if (w->is_cut && w->errors.classes && (double)w->top_bytes > w->all.bytes)
 		explain_fact_guess(out, EXPLAIN_FACT_errors,
 				   w->errors.count * (double)w->top_bytes / w->all.bytes);
@@ -495,8 +502,8 @@ static int collect(struct held_walk *w, const struct analysis_suspect *s, struct
 }
 
 /*
- * Follows the children that retain at least half of the top. Each is the first child, because
- * children are sorted by size. Keeps the last one that is the value of a map entry.
+ * Follows the children that retain at least half of the top. Each of them is the first child,
+ * because children are sorted by size. Records the last one that is the value of a map entry.
  */
 static int find_heavy(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
@@ -545,7 +552,10 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 	return HDB_OK;
 }
 
-/* Names the field by which each object of a chain holds the next. Short chains are usual. */
+/*
+ * Names the field by which each object of a chain holds the next one. Short chains are normal and
+ * not reported.
+ */
 static int set_chain(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	struct analysis_link link;
@@ -567,7 +577,10 @@ static int set_chain(const struct held_walk *w, struct explain_facts *out, struc
 	return HDB_OK;
 }
 
-/* Counts a closed class loader above the walk, because the object at the top may belong to one. */
+/*
+ * Counts a closed class loader above the walk, because the object at the top may belong to such a
+ * class loader.
+ */
 static int look_above(struct held_walk *w, struct hdb_error *err)
 {
 	const struct held_node *top = w->nodes.data;
@@ -634,8 +647,8 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 }
 
 /*
- * Sets the facts on the class of the members: the objects of a group, or the values of the largest
- * collection of any other suspect.
+ * Sets the facts about the class of the members. These are the objects of a group or, for other
+ * suspects, the values of the largest collection.
  */
 static void set_members(struct heap *heap, const struct analysis_suspect *suspect,
 			struct explain_facts *out)
@@ -660,7 +673,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 	int r;
 
 	memset(out, 0, sizeof(*out));
-	/* In a redacted dump removed values are zeros, and a portable heap dump has no values. */
+	/* In a redacted dump, removed values are zeros, and a portable heap dump has no values. */
 	if (session->heap->state.redacted || session->heap->is_phd)
 		return HDB_OK;
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)

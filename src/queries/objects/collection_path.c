@@ -1,5 +1,5 @@
 /*
- * queries/objects/collection_path.c - finds the collections that a path passes, for
+ * queries/objects/collection_path.c - finds the collections that a path passes. See
  * collection_path.h.
  *
  * The row of a collection in the table of known collections determines its internals: the array in
@@ -17,7 +17,7 @@
 
 /* Maximum nesting of wrappers and parts. */
 #define LEVELS 16
-/* Maximum number of objects that a field path passes: "table.array" passes one. */
+/* Maximum number of objects that a field path can pass. For example, "table.array" passes one. */
 #define PATH_OBJECTS 4
 /* Maximum number of array elements searched for an index. */
 #define SEARCH_MAX (1u << 20)
@@ -26,14 +26,14 @@
 struct place {
 	const struct session *session;
 	const uint32_t *nodes;
-	size_t at;         /* position of the object being examined; SIZE_MAX: past the end */
+	size_t at;         /* position of the object being examined, or SIZE_MAX beyond the end */
 	uint32_t ix;       /* the collection that contains it */
-	uint32_t class_no; /* the class that its row names */
+	uint32_t class_no; /* the class named in its row */
 	const struct heap_collection_rule *rule;
 	unsigned takes;
 };
 
-/* Makes `ix` the current collection if it is a known one. Returns HDB_OK or HDB_NOTFOUND. */
+/* Makes `ix` the current collection if it is a known collection. Returns HDB_OK or HDB_NOTFOUND. */
 static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -44,7 +44,7 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	p->ix = ix;
 	p->rule = heap_collection_rule(p->session->heap, object.class_no);
 	p->class_no = object.class_no;
-	/* Use the class that the row names, whose fields a subclass cannot hide. */
+	/* Use the class named in the row, whose fields cannot be hidden by a subclass. */
 	while (p->rule && heap_class(p->session->heap, p->class_no)->super_no != STORE_NONE &&
 	       heap_collection_rule(p->session->heap,
 				    heap_class(p->session->heap, p->class_no)->super_no) == p->rule)
@@ -70,7 +70,7 @@ static int follow(struct place *p, const char *path, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Moves past the object, unless it is the last one. */
+/* Moves beyond the object, unless it is the last one. */
 static bool pass(struct place *p)
 {
 	if (!p->at)
@@ -80,8 +80,8 @@ static bool pass(struct place *p)
 }
 
 /*
- * Finds the index of an object in an array. Returns HDB_NOTFOUND if it is not among the elements
- * that were searched.
+ * Finds the index of an object in an array. Returns HDB_NOTFOUND if the object is not among the
+ * elements that were searched.
  */
 static int find_index(const struct session *session, uint32_t array_ix, uint32_t ix,
 		      uint64_t *index, struct hdb_error *err)
@@ -176,8 +176,8 @@ static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 }
 
 /*
- * Sets *out to whether an object is internal to the collection: of a class nested in the
- * collection's class, or like an entry.
+ * Sets *out to whether an object is internal to the collection, because its class is nested in the
+ * collection's class or because it is like an entry.
  */
 static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -218,7 +218,10 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 	int r = is_inside(p, p->nodes[p->at], &inside, err);
 
 	assert(p->at < fold->outer);
-	/* Tries the value before the key, because it is the better guess if an object is both. */
+	/*
+	 * Tries the value before the key, because the value is the better guess if an object is
+	 * both.
+	 */
 	while (r == HDB_OK && inside && p->at) {
 		const uint32_t entry = p->nodes[p->at];
 		uint32_t next;
@@ -267,11 +270,11 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
 	TRY_ERRORS(r);
-	/* Another field may hold it: the last entry, or an index. */
+	/* Another field may hold the object: the last entry, or an index. */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
 
-/* Folds the way from the collection at p->ix to its element. */
+/* Folds the steps from the collection at p->ix to its element. */
 static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -307,7 +310,7 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;
 		/*
-		 * The object is a wrapped collection or a part. An element that a view shows
+		 * The object is a wrapped collection or a part of one. An element shown by a view
 		 * belongs to the view.
 		 */
 		if ((r = enter(p, p->nodes[p->at], err)) != HDB_OK)

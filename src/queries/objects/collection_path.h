@@ -1,5 +1,5 @@
 /*
- * queries/objects/collection_path.h - paths through collections, shown as map["key"] or list[3]:
+ * queries/objects/collection_path.h - shortens paths through collections to map["key"] or list[3]:
  * the entries, tables and inner maps between a collection and its element count as one step.
  */
 #ifndef QUERIES_OBJECTS_COLLECTION_PATH_H
@@ -22,7 +22,7 @@ enum analysis_fold_kind {
 struct analysis_fold {
 	uint64_t outer, inner;
 	enum analysis_fold_kind kind;
-	uint64_t index;        /* index for ANALYSIS_FOLD_INDEX; UINT64_MAX if unknown */
+	uint64_t index;        /* index for ANALYSIS_FOLD_INDEX, or UINT64_MAX if unknown */
 	struct heap_value key; /* key for ANALYSIS_FOLD_VALUE and _KEY */
 };
 
@@ -33,7 +33,7 @@ struct analysis_fold {
 int analysis_fold_path(const struct session *session, const uint32_t *nodes, size_t count,
 		       struct base_vec *out, struct hdb_error *err);
 
-/* Writes how an element is held: ["key"], [3], key ["key"], element. */
+/* Writes how an element is held: ["key"], [3], key ["key"], or element. */
 void analysis_fold_text(const struct session *session, const struct analysis_fold *fold, char *buf,
 			size_t size);
 

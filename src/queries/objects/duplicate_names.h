@@ -1,5 +1,5 @@
 /*
- * queries/objects/duplicate_names.h - names shared by several classes; implemented in
+ * queries/objects/duplicate_names.h - names shared by several classes. Implemented in
  * q_duplicate_classes.c.
  */
 #ifndef QUERIES_OBJECTS_DUPLICATE_NAMES_H

@@ -13,8 +13,8 @@
 struct class_query {
 	struct analysis_class_list classes;
 	bool in_statics;
-	struct derive_total *instances; /* instances of the population, by class; owned */
-	uint64_t *flat;                 /* number of flat values, by class; owned */
+	struct derive_total *instances; /* by class: instances of the population; owned */
+	uint64_t *flat;                 /* by class: number of flat values; owned */
 	/* only for a single class: */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* the class whose instance fields are listed */
@@ -198,7 +198,7 @@ static int next_static(struct query *q, struct class_query *s, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Returns the instance fields. Fields that the class itself declares come first. */
+/* Returns the next instance field. Fields that the class itself declares come first. */
 static int next_field(struct query *q, struct class_query *s, struct hdb_error *err)
 {
 	struct store_field field;

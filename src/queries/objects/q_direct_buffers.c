@@ -1,7 +1,7 @@
 /*
- * queries/objects/q_direct_buffers.c - the direct-buffers query: buffers and foreign-memory
- * segments outside the heap. The dump does not contain their memory, and object sizes do not
- * include it.
+ * queries/objects/q_direct_buffers.c - the direct-buffers query, which lists buffers and
+ * foreign-memory segments outside the heap. The dump does not contain their memory, and object
+ * sizes do not include it.
  */
 #include "analysis/members.h"
 #include "derive/segments.h"
@@ -12,10 +12,14 @@
 /* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
 /*
- * Maximum number of steps from a buffer to its views. The holder of the last view is searched for.
+ * Maximum number of steps from a buffer to its views. The query searches for the holder of the last
+ * view.
  */
 #define VIEW_STEPS_MAX 8
-/* Maximum number of referrers examined. With more, any holder is as good as another. */
+/*
+ * Maximum number of referrers examined. If there are more, the choice of the holder is arbitrary
+ * anyway.
+ */
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
 
@@ -32,7 +36,7 @@ struct buffers {
 	bool with_views;
 };
 
-/* Kinds, in the order of the facts with their sums. The last kind has no fact. */
+/* Kinds, in the order of the facts that contain their sums. The last kind has no fact. */
 enum kind { DIRECT, MAPPED, SEGMENT, NATIVE, VIEW };
 
 struct buffer {
@@ -58,7 +62,7 @@ static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Takes an object of one of the classes. */
+/* Handles an object of one of the classes. */
 typedef int (*take_object)(struct query *q, uint32_t ix, struct hdb_error *err);
 
 static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -74,7 +78,7 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (!is_view)
 		TRY(has(q, ix, "segment", &is_view, err));
 	TRY(has(q, ix, "fd", &is_mapped, err));
-	/* NewDirectByteBuffer of JNI creates a buffer without an object that frees its memory. */
+	/* NewDirectByteBuffer of JNI creates a buffer without an object that frees the memory. */
 	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
@@ -96,8 +100,8 @@ static int take_segment(struct query *q, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Takes the buffers for the JDK's modules. jdk.internal.jimage maps the file lib/modules as a
- * whole, and reads classes and resources from it.
+ * Adds the buffers for the JDK's modules. jdk.internal.jimage maps the file lib/modules as a whole,
+ * and reads classes and resources from it.
  */
 static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 {
@@ -106,7 +110,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 	int r = heap_path_object(q->heap, ix, "memoryMap", &map, err);
 
 	TRY_FOUND(r);
-	/* The map may be a view of the mapping. */
+	/* The buffer may be a view of the mapping. */
 	for (unsigned steps = 0; steps < VIEW_STEPS_MAX && r == HDB_OK; steps++) {
 		uint32_t of;
 
@@ -120,7 +124,7 @@ static int take_modules(struct query *q, uint32_t ix, struct hdb_error *err)
 BASE_ORDER(compare_buffers, struct buffer, BASE_DOWN(bytes), BASE_UP(ix))
 
 /*
- * Takes the objects of a class and its subclasses that belong to the population. Does nothing if
+ * Visits the objects of a class and its subclasses that belong to the population. Does nothing if
  * the heap does not have the class.
  */
 static int take_class(struct query *q, const char *name, take_object take, struct hdb_error *err)

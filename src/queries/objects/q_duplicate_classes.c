@@ -1,5 +1,6 @@
 /*
- * queries/objects/q_duplicate_classes.c - classes defined by several class loaders.
+ * queries/objects/q_duplicate_classes.c - the duplicate-classes query, which lists classes defined
+ * by several class loaders.
  */
 #include "base/glob.h"
 #include "base/sort.h"

@@ -1,13 +1,12 @@
 /*
- * queries/objects/q_entries.c - the entries query: the contents of a collection, or of all
- * collections of a class. These are the keys and values of maps, and the elements of other
- * collections.
+ * queries/objects/q_entries.c - the entries query, which lists the contents of a collection, or of
+ * all collections of a class: the keys and values of maps, and the elements of other collections.
  */
 #include "analysis/members.h"
 #include "heap/collections/collections.h"
 #include "queries/queries.h"
 
-/* Maximum number of bytes in a key or value as text. */
+/* Maximum length of a key or value as text, in bytes. */
 #define TEXT_SIZE 4096
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096
@@ -25,7 +24,7 @@ struct contents {
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
-	bool is_reported; /* whether the truncation has been reported */
+	bool is_reported; /* whether it has been reported that entries were omitted */
 };
 
 static void set_facts(struct query *q, const struct contents *s)
@@ -175,7 +174,8 @@ static int open_next(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets *out to whether an entry is shown. With --heap, only entries with a value in that heap are.
+ * Sets *out to whether an entry is shown. With --heap, only entries with a value in that heap are
+ * shown.
  */
 static int is_shown(struct query *q, const struct heap_value *value, bool *out,
 		    struct hdb_error *err)
@@ -237,7 +237,7 @@ static int step(struct query *q, const char **end, struct hdb_error *err)
 }
 
 /*
- * Sets the columns that a filter tests first. The other columns are only needed for rows that pass.
+ * Sets the columns that a filter tests first. The other columns are needed only for rows that pass.
  */
 static int set_columns(struct query *q, bool is_tested, struct hdb_error *err)
 {

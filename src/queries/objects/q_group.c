@@ -2,8 +2,8 @@
  * queries/objects/q_group.c - the group-by-value query: groups objects of a class by their value,
  * or by the value of a field.
  *
- * Memory depends only on the number of different values: 56 bytes for each, and about 12 for
- * finding and sorting it. Strings are built again for each row.
+ * The amount of memory depends only on the number of different values: 56 bytes for each value, and
+ * about 12 bytes for finding and sorting it. Strings are built again for each row.
  */
 #include "analysis/contents.h"
 #include "analysis/hash_counter.h"
@@ -26,31 +26,31 @@
  */
 
 /*
- * Maximum number of bytes in a value's text. Values without contents are distinguished by this
+ * Maximum length of a value's text in bytes. Values without contents are distinguished by this
  * text.
  */
 #define ANALYSIS_KEY_TEXT 1024
 
-/* How objects of a class are read; private. */
+/* Describes how objects of a class are read. Private. */
 struct analysis_key_way;
 
 /* A set of objects, and the property by which they are grouped. */
 struct analysis_keys {
 	const struct session *session; /* borrowed */
-	/* path of a field, as in heap_path_value; NULL means the object itself; borrowed */
+	/* path of a field, as in heap_path_value, or NULL for the object itself; borrowed */
 	const char *path;
-	/* indexed by class number: nonzero if its objects are members; borrowed */
+	/* by class number: nonzero if objects of the class are members; borrowed */
 	const uint8_t *is_member;
 	/* private */
 	struct analysis_key_way *ways;  /* indexed by class number */
-	struct store_block *references; /* indexed by block, for strings; NULL if none are read */
+	struct store_block *references; /* by block, for strings; NULL if no strings are read */
 };
 
 /* The key of one object in a block. */
 struct analysis_key {
 	struct heap_text_hash hash;
 	uint32_t ix;
-	bool is_done; /* whether the key is complete; if not, the caller must call key_of */
+	bool is_done; /* whether the key is complete; otherwise, the caller must call key_of */
 };
 
 #define XXH_INLINE_ALL
@@ -58,8 +58,8 @@ struct analysis_key {
 /* Added to the seed for texts, so that their hashes differ from those of contents. */
 #define TEXT_KIND 2u
 /*
- * If a block has at least this many members, one in every other page, its part of the dump is read
- * as a whole.
+ * If a block has at least this many members, which is one in every other page, its part of the dump
+ * is read as a whole.
  */
 #define WANT_MEMBERS 128u
 /* Buffer size for a number as text. */
@@ -133,7 +133,7 @@ static int hash_array(struct heap *heap, struct base_view *view, const struct ar
 /*
  * Finds the value by which an object is grouped: the object itself, or its field. Returns
  * HDB_NOTFOUND if the object has no such field. Sets *of to the object to which the value refers,
- * or to HEAP_NONE for numbers, null and objects that the dump lacks.
+ * or to HEAP_NONE for numbers, null, and objects that are not in the dump.
  */
 static int value_of(const struct analysis_keys *k, uint32_t ix, struct heap_value *out,
 		    uint32_t *of, struct hdb_error *err)
@@ -196,8 +196,8 @@ static int key_text(struct analysis_keys *k, uint32_t ix, char *text, struct hdb
 }
 
 /*
- * Hashes the contents of an object. Returns HDB_NOTFOUND if the object has no contents; the key is
- * then its text.
+ * Hashes the contents of an object. Returns HDB_NOTFOUND if the object has no contents, in which
+ * case its text is the key.
  */
 static int hash_content(const struct session *session, const struct heap_object *object,
 			struct heap_text_hash *out, struct hdb_error *err)
@@ -276,8 +276,8 @@ static int find_way(struct analysis_keys *k, uint32_t no, struct analysis_key_wa
 }
 
 /*
- * Loads the necessary tables. The caller sets the first three members and zeroes the rest, and must
- * call keys_release even after a failure.
+ * Loads the necessary tables. The caller must set the first three members and zero the others, and
+ * must call keys_release even after a failure.
  */
 static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 {
@@ -296,7 +296,10 @@ static int keys_begin(struct analysis_keys *k, struct hdb_error *err)
 	}
 	if (has_strings)
 		TRY(heap_string_blocks(heap, &k->references, &threads_max, err));
-	/* Strings with an unusual layout are found by ID, which only the calling thread may do. */
+	/*
+	 * Strings with an unusual layout are found by their ID, which only the calling thread may
+	 * do.
+	 */
 	if (threads_max == 1) {
 		free(k->references);
 		k->references = NULL;
@@ -350,7 +353,7 @@ static int list_members(const struct analysis_keys *k, struct derive_block *bloc
 	return HDB_OK;
 }
 
-/* Reads a number, boxed or in a field, at its known position in the instance. */
+/* Reads a number, which is boxed or in a field, at its known position in the instance. */
 static int read_number(struct reading *m, const struct analysis_key_way *way, uint64_t offset,
 		       struct analysis_key *key, struct hdb_error *err)
 {
@@ -455,7 +458,7 @@ static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 
 /*
  * Calls `take` for each block with members, in order, on the calling thread. Keys are computed on
- * all threads and are in ascending order. Objects that the dump does not contain are skipped.
+ * several threads and are in ascending order. Objects that are not in the dump are skipped.
  */
 static int keys_each(struct analysis_keys *keys, const char *stage,
 		     int (*take)(void *ctx, const struct heap_block *objects,
@@ -537,7 +540,7 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 
 /* ---- the query ---- */
 
-/* Returns HDB_NOTFOUND if no class of the members has the field, which is a mistake of the user. */
+/* Returns HDB_NOTFOUND if no class of the members has the field, which is an error of the user. */
 static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
 {
 	const char *path = s->keys.path;

@@ -8,7 +8,7 @@
 
 /* Maximum number of fields with a column. */
 #define FIELDS_MAX 12
-/* Maximum number of objects examined to find the type of a field. */
+/* Maximum number of objects examined to determine the type of a field. */
 #define PROBES_MAX 256
 /* Maximum number of bytes in a field path. */
 #define PATH_SIZE 256
