@@ -958,7 +958,8 @@ HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,
 
 struct hdb_frame {
 	size_t struct_size;
-	char class_name[1024], method[1024], signature[1024], source[1024]; /* "": unknown; cut */
+	/* "" if unknown; truncated */
+	char class_name[1024], method[1024], signature[1024], source[1024];
 	int line; /* 0 or -1: unknown, -2: compiled, -3: native */
 };
 /*

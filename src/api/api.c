@@ -314,8 +314,8 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
 	/*
-	 * If the name could not be read, this is reported instead of returning "?" as if it were
-	 * the name.
+	 * If the name could not be read, reports this instead of returning "?" as if it were the
+	 * name.
 	 */
 	return heap_check(db->heap, err);
 }

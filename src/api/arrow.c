@@ -50,7 +50,7 @@ struct arrow_stream {
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* indexed by column, or NULL if none */
 	bool has_batches;
-	/* whether the last row has been read, so that next() must not be called again */
+	/* whether the last row has been read, after which next() must not be called again */
 	bool has_ended;
 	/* rows of the query; those from `at` on have not been added to a batch yet */
 	struct query_batch batch;

@@ -430,7 +430,7 @@ static int frames_window(struct base_view *view, uint64_t offset, uint64_t size,
 	int r;
 
 	if (offset == f->src.size) {
-		/* Nothing, at the end. */
+		/* At the end of the source, the window is empty. */
 		base_view_release(view);
 		view->data = (const uint8_t *)"";
 		view->start = view->end = offset;

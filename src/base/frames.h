@@ -15,7 +15,7 @@
 
 /* Maximum size of an inflated frame. */
 #define BASE_FRAME_BYTES (512u << 10)
-/* Maximum packed size of a frame that may be copied instead of lent. */
+/* Maximum packed size of a frame that may be copied instead of borrowed. */
 #define BASE_FRAME_COPY 32768u
 /*
  * Maximum length of a window. No intact dump needs a longer window, and a corrupt length must not

@@ -90,7 +90,7 @@ struct base_input {
 	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
-	struct base_piece peeked; /* size 0: none */
+	struct base_piece peeked; /* size 0 if there is none */
 };
 
 /* ---- the bytes of the file ---- */
@@ -318,7 +318,7 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 	}
 }
 
-/* ---- in order ---- */
+/* ---- sequential inflation ---- */
 
 /*
  * Inflates up to `left` bytes into the piece. Returns HDB_OK, HDB_END at the end of the part, or
@@ -462,7 +462,7 @@ static int take_stream(struct base_input *in, struct base_piece *piece, struct h
 	return piece->size ? HDB_OK : HDB_END;
 }
 
-/* ---- in parts ---- */
+/* ---- inflation in parts ---- */
 
 /*
  * Returns the size of a member written by the JDK at p. The member extends to where the next member
@@ -499,7 +499,7 @@ static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t
 		return is_gzip(p, left);
 	}
 	size = ZSTD_getFrameContentSize(p, left);
-	if (size > PART_MAX) /* also if the size is unknown or invalid */
+	if (size > PART_MAX) /* the size may also be unknown or invalid */
 		return false;
 	*room = size;
 	*packed = ZSTD_findFrameCompressedSize(p, left);

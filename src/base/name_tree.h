@@ -23,7 +23,7 @@ struct base_name {
 	uint8_t kind;
 };
 
-/* Starts with zeros. */
+/* Must be initialised with zeros. */
 struct base_names {
 	struct base_vec list;      /* struct base_name, in the order in which they were added */
 	struct base_vec copies;    /* char *; owned */
@@ -44,7 +44,7 @@ struct base_tree_node {
 	uint32_t hint;  /* the child that was looked up last, which is often looked up again */
 };
 
-/* Starts with zeros. */
+/* Must be initialised with zeros. */
 struct base_tree {
 	struct base_vec nodes;      /* struct base_tree_node */
 	struct base_idmap by_place; /* parent and name to node */

@@ -351,7 +351,7 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 	return write_all(f, foot, sizeof(foot), err);
 }
 
-/* ---- the end ---- */
+/* ---- completing a file ---- */
 
 int base_sync_folder(const char *path, struct hdb_error *err)
 {

@@ -25,7 +25,7 @@ struct base_source {
 	 */
 	int (*window)(struct base_view *view, uint64_t offset, uint64_t size,
 		      struct hdb_error *err);
-	/* Releases what `window` lent to the view. NULL if there is nothing to release. */
+	/* Releases the memory behind a window of the view. NULL if there is nothing to release. */
 	void (*unlend)(struct base_view *view);
 	/*
 	 * Returns HDB_EIO, with an offset in the message, if a read has failed since the source was

@@ -43,7 +43,7 @@ struct base_work {
 		lock;
 	uint64_t memory_bytes; /* memory budget, not counting mapped files */
 	uint64_t memory_used;  /* bytes allocated by base_big_alloc within the budget */
-	/* maximum number of these that may be anonymous; see base_work_limit_anonymous */
+	/* maximum number of these bytes that may be anonymous; see base_work_limit_anonymous */
 	uint64_t anonymous_max;
 	/* Bytes of arrays in use or kept for reuse, in anonymous memory and in pages of files. */
 	uint64_t anonymous_bytes, cached_bytes;

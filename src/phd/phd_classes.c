@@ -27,8 +27,9 @@
 #define HEADER_MAX 32
 
 /*
- * Smallest space left for the header of any array: of object arrays if references take 4 or 8 bytes
- * (-1: they cannot take 8 bytes), and of primitive arrays.
+ * Smallest space left for an array's header by its recorded size or distance: for object arrays
+ * with references of 4 bytes or 8 bytes (-1: references cannot take 8 bytes), and for primitive
+ * arrays.
  */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;
@@ -36,7 +37,7 @@ struct evidence {
 	bool has_last;
 };
 
-/* Appends a string to names. Fails with HDB_ELIMIT if this is too much. */
+/* Appends a string to names. Fails with HDB_ELIMIT if names would exceed 4 GiB. */
 static int put_name(struct phd *phd, const void *text, size_t size, uint32_t *at,
 		    struct hdb_error *err)
 {

@@ -90,7 +90,7 @@ struct phd {
 	struct phd_files files;
 	struct base_work *work; /* lent */
 	struct base_source *source;
-	struct phd_reader head; /* as the first pass left it */
+	struct phd_reader head; /* the first reader, which contains the facts from the header */
 	struct base_vec classes;
 	struct base_idmap class_map; /* ID to index in classes */
 	/* hash of a name, or of a name and class loader, to index in classes */

@@ -1,6 +1,6 @@
 /*
- * queries/queries.h - the list of all queries, and how to find one. It hands on what nearly every
- * query needs: the engine, groups, names of objects and the C library.
+ * queries/queries.h - the list of all queries, and how to find one. It also includes the headers
+ * that nearly every query needs.
  */
 #ifndef QUERIES_QUERIES_H
 #define QUERIES_QUERIES_H
@@ -27,8 +27,8 @@ const struct query_def *query_find(const char *name);
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 /*
- * Returns the name of a field ("spec.options") that a definition must have and this one does not;
- * NULL if it is complete. Builds with asserts stop with that name when the table is first used.
+ * Returns the name of a required field ("spec.options") that the definition lacks, or NULL if it is
+ * complete. Builds with assertions stop with that name when the table is first used.
  */
 const char *query_missing_field(const struct query_def *def);
 /* Fails with HDB_EUSAGE for an unknown query. The message lists the known queries. */

@@ -90,7 +90,7 @@ static uint64_t reference_of(struct instance *instance, const struct rewrite_pla
 	return p ? be_id(p, id_size) : 0;
 }
 
-/* ---- collecting ---- */
+/* ---- collecting the arrays ---- */
 
 static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, struct hdb_error *err)
 {

@@ -45,9 +45,10 @@ struct rewriter {
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
 	uint8_t *segment; /* collected sub-records */
-	size_t used;      /* bytes of them */
-	uint64_t left;    /* number of bytes missing from the current record or sub-record */
-	bool is_direct;   /* whether to write it immediately instead of collecting it */
+	size_t used;      /* number of bytes used in the segment */
+	uint64_t left;    /* number of bytes that the current record or sub-record still needs */
+	/* whether the record is written immediately instead of collected in the segment */
+	bool is_direct;
 	uint64_t events;
 	enum hprof_version version; /* version of the output */
 };

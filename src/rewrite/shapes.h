@@ -20,7 +20,7 @@ struct rewrite_class {
 	uint32_t field_count;
 	uint32_t body_bytes;    /* size of the fields that it declares */
 	uint32_t instance_size; /* as recorded in the dump */
-	/* computed for the first instance */
+	/* determined at the first instance of the class */
 	size_t first_run, run_count;
 	uint64_t run_bytes; /* size of all runs */
 	uint64_t all_bytes; /* size of an instance's values, including the fields of superclasses */

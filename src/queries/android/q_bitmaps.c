@@ -41,7 +41,7 @@ struct bitmap {
 	uint64_t copies, wasted;
 	uint32_t first; /* index in the list, which is in order of ix */
 	XXH128_hash_t hash;
-	const char *config, *store; /* static; NULL if unknown */
+	const char *config, *store; /* static strings; NULL if unknown */
 	uint8_t encoding;
 	bool is_recycled;
 };

@@ -2,8 +2,8 @@
  * queries/android/q_call_tree.c - the call-tree query: a tree of the call stacks that allocated
  * objects, outermost call first, with the classes of these objects.
  *
- * A node represents a frame with the same outer frames, or a class below the frame that allocated
- * it. Parents have lower numbers than their children.
+ * A node represents a frame together with its outer frames, or a class of objects allocated by that
+ * frame. Parents have lower numbers than their children.
  */
 #include "base/name_tree.h"
 #include "heap/heap_database.h"
@@ -30,7 +30,7 @@ struct sums {
 
 struct state {
 	struct object_sites counted;
-	struct base_tree tree; /* its names are ids */
+	struct base_tree tree; /* a name in this tree is a node's id */
 	struct base_vec sums;  /* struct sums, by node */
 	uint32_t *order;       /* rows as numbers of nodes; owned */
 	uint64_t whole;        /* total in bytes */

@@ -153,8 +153,8 @@ static int look_at_block(void *ctx, const struct heap_block *block, struct hdb_e
 }
 
 /*
- * Checks that the class represented by each class object refers back to the object. Reading checks
- * the numbers.
+ * Checks that the class represented by each class object refers back to the object. Reading a block
+ * already checks that class numbers are valid.
  */
 static int check_objects(struct query *q, struct query_check_found *found, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_edges.c - the checks that follow all references: of the number of
- * references, the table of referrers, and reachability.
+ * queries/database/checks_edges.c - the checks that follow all references. They verify the number
+ * of references, the table of referrers, and reachability.
  */
 #include "analysis/edges.h"
 #include "heap/heap_database.h"
@@ -93,7 +93,8 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 
 struct reach {
 	struct query *q;
-	uint32_t *parent;   /* indexed by object: itself if unreachable, HEAP_NONE for a root */
+	/* by object: its parent; the object itself if it is unreachable; HEAP_NONE for a root */
+	uint32_t *parent;
 	uint8_t *confirmed; /* whether the parent really refers to the object */
 	/* an unreachable object to which a reachable object refers, or HEAP_NONE */
 	uint32_t missed;

@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_sums.c - the checks of sums over the dominator tree (retained sizes,
- * native memory, heaps of Android), of depths, and of totals by group.
+ * queries/database/checks_sums.c - the checks of depths, of totals by group, and of sums over the
+ * dominator tree: retained sizes, native memory, heaps of Android.
  */
 #include "analysis/groups.h"
 #include "derive/build.h"
@@ -14,7 +14,7 @@
 
 struct sums {
 	struct query *q;
-	const char *what; /* such as "bytes of native memory" */
+	const char *what; /* description of the values, such as "bytes of native memory" */
 	uint32_t heap_no;
 	/* the own value of each object in a block, and the stored retained value */
 	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
@@ -125,7 +125,7 @@ static int check_sums(struct sums *s, struct query_check_found *found, struct hd
 	const uint64_t n = q->heap->object_count;
 	BASE_SCOPED(base_big_free) struct base_big idom = { 0 }, below = { 0 };
 
-	assert(found->ok && !s->found); /* sums are checked once */
+	assert(found->ok && !s->found); /* each struct sums is used for one check */
 	TRY(heap_load_roots(q->heap, err));
 	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "checking sums", err));
 	TRY(base_big_alloc(q->work, &below, n * 8 + 8, "checking sums", err));

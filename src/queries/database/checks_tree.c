@@ -1,6 +1,6 @@
 /*
- * queries/database/checks_tree.c - the checks of the dominator tree: of reachability, and of the
- * lists of children.
+ * queries/database/checks_tree.c - the checks of the dominator tree, which verify reachability and
+ * the lists of children.
  */
 #include "analysis/edges.h"
 #include "derive/build.h"
@@ -43,7 +43,7 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 
 /* ---- children ---- */
 
-/* Number of list entries by which the reading of dominators and sizes is prefetched. */
+/* Number of list entries by which prefetching of dominators and sizes is ahead. */
 #define CHILDREN_AHEAD 16u
 
 struct children {

@@ -1,6 +1,6 @@
 /*
- * queries/database/q_sizes.c - the sizes query: how and why shallow sizes were computed, which part
- * of the heap proves them, and the sizes that Eclipse MAT would compute.
+ * queries/database/q_sizes.c - the sizes query: how and why shallow sizes were computed, how many
+ * objects confirm them, and the sizes that Eclipse MAT would compute.
  */
 #include "base/base_text.h"
 #include "base/bytes.h"
@@ -13,16 +13,14 @@
 /* Maximum number of classes listed whose layout was corrected based on distances. */
 #define LISTED_MAX 20
 
-/*
- * Number and size of objects by how well their sizes are proven, and their sizes according to MAT.
- */
+/* Number and size of objects by the evidence for their sizes, and their sizes according to MAT. */
 struct tally {
 	uint64_t classes[4], bytes[4]; /* indexed by enum store_size_basis; without class objects */
 	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
 	uint64_t *class_objects;   /* indexed by class: number of instances, not class objects */
-	uint64_t *mat_bytes;       /* indexed by class: of an instance */
-	uint64_t *mat_class_bytes; /* indexed by class: of its class object */
+	uint64_t *mat_bytes;       /* by class: size of an instance */
+	uint64_t *mat_class_bytes; /* by class: size of its class object */
 	unsigned mat_reference, mat_align;
 };
 
@@ -268,8 +266,8 @@ static uint64_t mat_object(const struct query *q, const struct tally *t, uint32_
 }
 
 /*
- * Computes MAT's size for objects with equal padding. MAT's alignment also divides the modulus of
- * the lengths.
+ * Computes MAT's size for objects whose lengths are equal modulo a period (layout_array_period).
+ * All have the same padding, because MAT's alignment divides the size of a period.
  */
 static uint64_t mat_objects(const struct query *q, const struct tally *t,
 			    const struct heap_count *c)

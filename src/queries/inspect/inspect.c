@@ -240,7 +240,10 @@ static int load_uptime(struct inspector *inspector, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Returns the index of the first watch of an object, or the number of watches. */
+/*
+ * Returns the index of an object's first entry in the list of watched objects, or the length of the
+ * list if it has none.
+ */
 static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 {
 	struct base_search s = base_search_in(inspector->watched.count);

@@ -47,7 +47,7 @@ struct inspector {
 	uint64_t *rules_of_class; /* indexed by class: bits of its rules; owned */
 	uint64_t *filters;        /* indexed by class: bits of leak rules; owned */
 	struct base_vec nodes;    /* struct base_node of the rules' expressions */
-	/* uint32_t: expressions in the strings of sayings, in order */
+	/* uint32_t: expressions in the texts of rules, in order */
 	struct base_vec values;
 	struct base_vec sayings;                    /* struct inspect_saying, by rule */
 	size_t first_saying[INSPECT_RULES_MAX + 1]; /* indexed by rule: index of its first text */

@@ -222,7 +222,7 @@ int inspect_editor_filter(struct inspect_look *look, struct hdb_error *err)
 	return inner.ix == HEAP_NONE ? HDB_OK : inspect_view_filter(&inner, err);
 }
 
-/* ---- contexts that speak ---- */
+/* ---- labels for contexts ---- */
 
 /* Adds a label for a field that is a context: "screen: app.Screen, mDestroyed = true". */
 static int say_context(struct inspect_look *look, const char *field, uint32_t context,

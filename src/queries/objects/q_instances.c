@@ -304,13 +304,13 @@ static int set_field(struct query *q, size_t column, const char *path, uint32_t 
 	return HDB_OK;
 }
 
-/* Sets the columns that a filter tests, or the others. */
+/* Sets either the columns that a filter tests, or the other columns. */
 static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_error *err)
 {
 	const struct instances *s = q->state;
 	struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
 
-	cells.id = is_tested ? ID : SIZE_MAX; /* the filter's columns may need it */
+	cells.id = is_tested ? ID : SIZE_MAX; /* the columns of the filter may require the ID */
 	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
 	cells.shallow = query_is_tested(q, SHALLOW) == is_tested ? SHALLOW : SIZE_MAX;
 	cells.retained = query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;

@@ -172,8 +172,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	TRY(add_totals(q, s, err));
 	TRY(add_classes(q, s, err));
 	/*
-	 * The order depends on sizes, and the judgement depends on the order, so both are
-	 * determined twice, which is cheap.
+	 * judge() expects parents before children, but their order depends on sizes that it
+	 * computes. It therefore runs before and after sorting, which is cheap.
 	 */
 	TRY(judge(q, s, err));
 	TRY(analysis_loaders_order(&s->tree, err));

@@ -8,7 +8,10 @@
 
 #define TEXT_MAX 4096
 #define NAME_MAX_BYTES 512
-/* Maximum number of levels unfolded below the object, and rows of an object there. */
+/*
+ * Maximum number of unfolded levels below the object, and maximum number of rows for each unfolded
+ * object.
+ */
 #define DEPTH_MAX 8
 #define ROWS_BELOW 25
 

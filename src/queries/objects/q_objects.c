@@ -28,10 +28,10 @@ struct columns {
  * of them, so that 4 bytes suffice for a heap of up to 32 GiB.
  */
 struct all_ids {
-	void *array; /* owned; NULL means use look-ups */
+	void *array; /* owned; if NULL, IDs are looked up one by one */
 	uint64_t first;
 	unsigned shift;
-	bool is_wide; /* 8 bytes each */
+	bool is_wide; /* whether entries have 8 bytes */
 };
 
 /* Minimum number of rows for this table. With fewer rows, IDs are looked up one by one. */

@@ -3,7 +3,7 @@
  * is alive.
  *
  * The usual questions (all references, or all except referents of weak, soft, phantom and final
- * references) are answered from a reach tree, which contains the least strange paths
+ * references) are answered from a reach tree, whose paths prefer references that explain most
  * (derive/strangeness.h). Other exclusions, several paths, and the shortest path require a backward
  * search along the referrers.
  */

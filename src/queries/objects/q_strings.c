@@ -59,7 +59,8 @@ struct strings {
 	/* texts: */
 	struct analysis_counter tally; /* struct text */
 	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
-	uint64_t came, counted; /* number of strings put there, and taken out */
+	/* number of strings added to the queue, and number of strings counted */
+	uint64_t came, counted;
 	uint64_t steps, looked, without_text;
 	uint64_t found, found_bytes;  /* number and size of strings that pass the filters */
 	uint64_t others, other_bytes; /* unreachable strings */

@@ -15,7 +15,7 @@
 
 struct threads_query {
 	const char *pattern;
-	/* the pattern as it matches a part of a name, if that is allowed */
+	/* the pattern between asterisks, used if it matches no whole name */
 	char part[NAME_MAX_BYTES];
 	uint32_t wanted_ix; /* HEAP_NONE: threads that match the pattern, or all threads */
 	bool no_stack, no_locals;
@@ -114,7 +114,7 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_END;
 }
 
-/* Numbers for the facts. */
+/* Numbers reported as facts. */
 struct thread_counts {
 	uint64_t threads, virtual_threads, mounted, stack_bytes, long_stacks;
 };

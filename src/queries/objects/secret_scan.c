@@ -243,7 +243,7 @@ struct named {
 /* The characters of a string, or of an array of bytes or chars, perhaps in a wrapper. */
 struct value {
 	uint8_t text[VALUE_MAX];
-	size_t size; /* 0: another object */
+	size_t size; /* 0 if the object is not text */
 	uint32_t array_ix;
 };
 

@@ -1,6 +1,6 @@
 /*
  * queries/objects/secret_scan.h - finds the secrets of a heap by their format in the contents of
- * arrays, and by the name of the field, map key, property or variable that has them.
+ * arrays, and by the name of the field, map key, property or variable that contains them.
  *
  * A pass over the objects on all threads searches arrays and marks strings that are such names. A
  * pass over the references finds the objects that refer to these strings. Memory: 3 bits per
@@ -25,7 +25,7 @@ struct secret {
 	/* for a secret with a name, the object or class that has both; otherwise HEAP_NONE */
 	uint32_t holder_ix;
 	uint32_t value_ix; /* the string or array */
-	uint64_t size;     /* bytes, or characters */
+	uint64_t size;     /* in bytes or characters */
 	char shown
 		/* start of the secret, which is the same for every secret of the rule */
 		[SECRET_SHOWN_MAX];

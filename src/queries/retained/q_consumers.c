@@ -43,7 +43,7 @@ struct consumers {
 	struct analysis_groups classes, loaders;
 	struct base_vec packages; /* struct package, in order of name, parents first */
 	uint64_t count, retained_bytes, threshold, percent;
-	struct rest rest[SECTIONS]; /* the totals of packages are rows */
+	struct rest rest[SECTIONS]; /* by section; the rests of packages are rows */
 	bool has_native;
 };
 

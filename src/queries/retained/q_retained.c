@@ -30,7 +30,7 @@ struct answer {
 	uint64_t native_bytes; /* native memory of a set */
 	uint64_t retained_bytes;
 	uint64_t retained_count;
-	bool is_counted; /* retained_count is valid */
+	bool is_counted; /* whether retained_count is valid */
 	bool is_exact;
 	bool is_reachable;
 };
@@ -45,7 +45,8 @@ struct retained {
 	struct derive_retained_result cost;            /* added up */
 	uint64_t unreachable_count, unreachable_bytes; /* sums over all targets */
 	struct base_vec native;                        /* struct derive_native, ascending */
-	bool has_class_object;                         /* whether the fact has been set */
+	/* whether facts about a class object have been reported */
+	bool has_class_object;
 };
 
 static void add_cost(struct retained *s, const struct derive_retained_result *cost)

@@ -43,7 +43,7 @@ struct overview {
 	struct base_vec lines; /* struct line */
 	size_t current;        /* index of the row that the current rows of leaks belong to */
 	uint64_t leak_count;
-	bool is_outside_listed;            /* leaks lists the owner of direct buffers */
+	bool is_outside_listed;            /* whether leaks lists the owner of direct buffers */
 	struct analysis_suspects suspects; /* suspects that the leaks query found */
 	struct analysis_verdict verdict, current_verdict;
 };
@@ -295,7 +295,7 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	return HDB_OK;
 }
 
-/* Whether the object is the suspect, or is below it in the dominator tree. */
+/* Returns whether the object is the suspect, or is below it in the dominator tree. */
 static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out,
 		    struct hdb_error *err)
 {
@@ -317,8 +317,9 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 }
 
 /*
- * Whether a finding about listeners is about what a suspect holds that is already explained: about
- * the same share of the heap, and an object below the suspect or the class of what it holds.
+ * Returns whether a finding about listeners is already explained by a suspect: it concerns about
+ * the same share of the heap, and an object below the suspect or the class of the objects that the
+ * suspect holds.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * queries/triage/q_triage.c - the triage query: lists the rules of a table that the heap violates.
+ * queries/triage/q_triage.c - the triage query: lists the rules in a table that apply to the heap.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"

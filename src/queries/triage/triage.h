@@ -24,14 +24,14 @@ enum triage_measure_no {
 /* One measurement. */
 struct triage_figure {
 	uint64_t count, bytes;
-	uint32_t ix; /* an object as an example, or HEAP_NONE */
+	uint32_t ix; /* an example object, or HEAP_NONE */
 	/* a class, or HEAP_NONE; if several, the class with the most objects */
 	uint32_t class_no;
 	uint64_t class_count; /* number of its objects */
 	/* 0 if all were counted; otherwise the numbers are estimates from this many objects */
 	uint64_t sampled;
-	bool is_outside;   /* bytes are not part of the heap */
-	bool has_no_bytes; /* the measure counts things and has no size */
+	bool is_outside;   /* whether the bytes are outside the heap */
+	bool has_no_bytes; /* whether the measure is a count without a size */
 	char detail[2060]; /* details for the message */
 };
 
@@ -53,8 +53,8 @@ struct triage {
 uint64_t triage_number(const struct query *row, const char *column);
 
 /*
- * Adds a row of the leaks query to a verdict; NULL ends the answer. `current` is the suspect that
- * the rows belong to.
+ * Adds a row of the leaks query to a verdict. `row` is NULL after the last row. `current` is the
+ * suspect to which the rows belong.
  */
 void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict *current,
 			 const struct query *row);

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* An owner of a smaller part (a divisor) explains too little. */
+/* Minimum share of the memory, as a divisor, for which an owner is named. */
 #define OWNER_PART 10u
 
 /*

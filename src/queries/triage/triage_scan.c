@@ -119,7 +119,7 @@ static int look_null(struct triage *t, const struct line *line, const struct loo
 	return add_retained(t, f, at->ix, err);
 }
 
-/* Reads a signed number, 0 if it is negative. */
+/* Reads a signed number. Returns 0 if it is negative. */
 static uint64_t as_size(const struct heap_value *value)
 {
 	const int64_t n =

@@ -20,8 +20,8 @@ struct array_facts {
 	/* number of zero or null elements at the end; all elements if is_zero */
 	uint64_t tail_count;
 	uint8_t type; /* type of the elements as in HPROF; HPROF_OBJECT for object arrays */
-	bool is_zero; /* there is at least one element, and all are zero or null */
-	/* there are at least two elements of a primitive type, and all are equal */
+	bool is_zero; /* whether there is at least one element, and all are zero or null */
+	/* whether there are at least two elements of a primitive type, and all are equal */
 	bool is_constant;
 };
 

@@ -109,7 +109,8 @@ static int each_edge(struct garbage *g, struct hdb_error *err)
 struct numbering {
 	struct garbage *g;
 	bool was_filtered;
-	uint32_t heap_no[STORE_BLOCK_OBJECTS]; /* if it was */
+	/* heaps of the objects in the block, read only if was_filtered is set */
+	uint32_t heap_no[STORE_BLOCK_OBJECTS];
 };
 
 static int number_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
