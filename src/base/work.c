@@ -382,8 +382,8 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 }
 
 /*
- * File systems whose pages are not a cache of a local disk (numbers from linux/magic.h and the
- * sources of the file systems).
+ * File systems whose pages are not a cache of a local disk (numbers from Linux's header
+ * <linux/magic.h> and the sources of the file systems).
  */
 #define FS_TMPFS 0x01021994u
 #define FS_RAMFS 0x858458f6u

@@ -3,7 +3,7 @@
  * of other formats to HPROF.
  *
  * The hprof_put functions collect the body of a record or the sub-records of a segment. They return
- * nothing. The first failure is kept, and the next hprof_end function returns it.
+ * nothing. The first failure is kept, and the next hprof_end_ function returns it.
  */
 #ifndef HPROF_DUMP_WRITER_H
 #define HPROF_DUMP_WRITER_H

@@ -11,8 +11,8 @@
 #include "base/source.h"
 
 /*
- * Top-level record tags. Source: HotSpot's heapDumper.cpp, and JDK 5's hprof_b_spec.h for tags that
- * only the agent writes.
+ * Top-level record tags. Sources: HotSpot's heapDumper.cpp, and for tags that only the HPROF agent
+ * of JDK 5 to 8 writes, its hprof_b_spec.h (jdk/src/share/demo/jvmti/hprof).
  */
 enum hprof_tag {
 	HPROF_UTF8 = 0x01,
@@ -33,7 +33,8 @@ enum hprof_tag {
 };
 
 /*
- * Flags of ALLOC SITES records (JDK 5 hprof_b_spec.h). A record without the first flag is complete.
+ * Flags of ALLOC SITES records, from the agent's hprof_b_spec.h. A record without the first flag is
+ * complete.
  */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,

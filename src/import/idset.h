@@ -33,7 +33,7 @@
 struct idset_word {
 	/* one bit per ID; an array of bytes, because a uint64_t would require padding */
 	uint8_t bits[8];
-	uint32_t first_ix; /* valid after idset_finish */
+	uint32_t first_ix; /* valid after import_idset_finish */
 };
 
 struct idset_chunk {
@@ -44,16 +44,16 @@ struct idset_chunk {
 
 struct idset {
 	unsigned shift; /* number of low zero bits that all IDs have, at most 3 */
-	/* number of IDs; in the sparse form, includes duplicates until idset_finish */
+	/* number of IDs; in the sparse form, includes duplicates until import_idset_finish */
 	uint64_t count;
 	/* dense form */
-	struct idset_chunk **chunks; /* ordered by region after idset_finish */
+	struct idset_chunk **chunks; /* ordered by region after import_idset_finish */
 	size_t chunk_count, chunk_capacity;
 	struct base_idmap regions; /* region to chunk number */
 	struct idset_chunk *last;  /* most recently used chunk */
 	/*
-	 * after idset_finish, if regions are close together: chunks by region - first_region;
-	 * otherwise NULL
+	 * after import_idset_finish, if regions are close together: chunks by region -
+	 * first_region; otherwise NULL
 	 */
 	struct idset_chunk **table;
 	uint64_t first_region, table_count;

@@ -2,7 +2,7 @@
  * import/mapping.h - reads the names assigned by ProGuard or R8 together with the original names.
  *
  * This parses a mapping.txt (lines like "com.acme.Main -> a.b:", each followed by its members). It
- * does not depend on a dump or a database. Sources: ProGuard's manual, "ReTrace"; R8,
+ * does not depend on a dump or a database. Sources: ProGuard's manual, "ReTrace"; R8's
  * doc/retrace.md (line ranges, inlined methods, the comment with the source file).
  *
  * The file is read as a whole. Classes are indexed when the file is read. Members are indexed only

@@ -338,7 +338,7 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 	free_slots(a);
 	if (file->is_emptied)
 		return HDB_OK; /* the fast parser requires complete arrays */
-	/* The first bytes of a mapped file can be read directly (hprof_quick_of). */
+	/* Maps all pages of the range in one call, so that reading them causes no page faults. */
 	if (file->source->touch)
 		file->source->touch(file->source, from, until - from);
 	if (!base_view_at(&a->view, from, until - from, err))

@@ -147,8 +147,8 @@ static void as_ahat(const struct import *im, struct layout *l)
 }
 
 /*
- * Sets the layout for ART, which records object_size (art runtime/hprof/hprof.cc). Objects have a
- * header of 8 bytes, and arrays a header of 12 bytes; elements of 8 bytes begin at 16 (art
+ * Sets the layout for ART, which records object_size (its runtime/hprof/hprof.cc). Objects have a
+ * header of 8 bytes, and arrays a header of 12 bytes; elements of 8 bytes begin at 16 (its
  * runtime/mirror/array.h). The allocator aligns to 8 bytes.
  */
 static int as_art(struct import *im, struct layout *l, struct hdb_error *err)

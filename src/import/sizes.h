@@ -51,7 +51,7 @@ void import_sizes_release(struct sizes *s);
 /* Lays out all classes. Sets import_class.model_bytes (not rounded) and mirror_bytes. */
 int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, struct hdb_error *err);
 
-/* Compares the result of sizes_lay_out with the distances. */
+/* Compares the result of import_sizes_lay_out with the distances. */
 struct sizes_score import_sizes_score(const struct sizes *s, const struct layout_model *model);
 /*
  * Compares only array classes, for which no layout is needed. This is a cheap way to rule out

@@ -34,7 +34,7 @@ struct rewrite_shapes {
 	void *ctx;
 	bool has_names;
 	struct rewrite_named *named; /* filled in by the same pass; lent; may be NULL */
-	/* Whether instance_size is the sum of the fields; set by rewrite_widths_prepare. */
+	/* whether instance_size is the sum of the fields; set and used by convert.c */
 	bool has_sums;
 	uint64_t id_bits; /* bitwise OR of all IDs of instances, arrays and roots */
 	/* private */

@@ -59,7 +59,7 @@ struct pages_file {
 /*
  * Opens the snapshot of the read transaction `txn_id`. Returns HDB_END if a writer has overtaken
  * the transaction; the caller must then begin a new one. The caller must close *pages with
- * pages_close.
+ * store_pages_close.
  */
 int store_pages_open(struct pages *pages, const struct pages_file *file, uint64_t txn_id,
 		     struct hdb_error *err);

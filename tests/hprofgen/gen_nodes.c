@@ -235,7 +235,7 @@ static void write_nodes(struct gen_run *run)
 	}
 }
 
-/* Nodes that the answers list, and the k-th of them, 0 <= k < gen_sample_count. */
+/* Nodes that the answers list, and the k-th of them, 0 <= k < sample_count(). */
 static uint64_t sample_count(uint64_t objects)
 {
 	return objects < ANSWERS_MAX ? objects : ANSWERS_MAX;

@@ -15,7 +15,7 @@
 #define EMBED_PREFIX
 #endif
 
-/* Defines `name`, the bytes of the file, and `name_end`, a zero after them. */
+/* Defines `name`, the bytes of the file, and name##_end, a zero byte after them. */
 #define EMBED(name, file) \
 	__asm__(EMBED_BEGIN ".global " EMBED_PREFIX #name "\n" EMBED_PREFIX #name ":\n" \
 			    ".incbin \"" file "\"\n" \

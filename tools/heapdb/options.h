@@ -84,8 +84,8 @@ struct repeated {
 };
 
 /*
- * Formats of rows for programs: X(NAME, word). render_word (render.h) writes an answer in it.
- * options.c lists the suffixes of file names that select a format.
+ * Formats of rows for programs: X(NAME, word). The function render_##word of render.h writes an
+ * answer in the format. options.c lists the suffixes of file names that select a format.
  */
 #define FORMATS_OF_ROWS(X) \
 	X(JSON, json) \
