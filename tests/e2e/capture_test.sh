@@ -8,6 +8,8 @@
 set -eu
 [ -r /proc/self/stat ] || { echo "no /proc here"; exit 77; }
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
+# shellcheck source=tests/support/jdk.sh
+. "$HDB_ROOT/tests/support/jdk.sh"
 work=$(mktemp -d)
 vms=
 stop_vms()
@@ -308,10 +310,7 @@ users()
 		echo "another user cannot read $classes: not tried"
 		return 0
 	fi
-	# a socket of a dead VM of root with the PID that a VM of another user gets: that one could not remove it
-	for one in /tmp/.java_pid*[0-9]; do
-		[ -e "/proc/${one#/tmp/.java_pid}" ] || rm -f "$one"
-	done
+	forget_dead_vms
 	mkdir -p other theirs
 	chown 65534:65534 other theirs
 	: > other/out

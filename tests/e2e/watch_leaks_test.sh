@@ -98,6 +98,7 @@ fi
 # A JVM of another user, and one with its own PID namespace and /tmp.
 other="setpriv --reuid=65534 --regid=65534 --clear-groups"
 $other test -r classes/Growing.class -a -x "$home/bin/java" 2>/dev/null || { echo "no other user here"; exit 0; }
+forget_dead_vms
 mkdir inside
 (cd / && exec $other "$home/bin/java" -Xmx40m -cp "$TMPDIR/classes" Growing quiet 10) >/dev/null 2>&1 &
 started="$started $!"

@@ -1,4 +1,4 @@
-# support/jdk.sh - finds a JDK for the test that sources it.
+# support/jdk.sh - finds a JDK, and cleans up after JVMs, for the test that sources it.
 # shellcheck shell=sh disable=SC2034
 
 # first_jdk HOME...: sets $home to the first one with a compiler. Exits with 77 if there is none.
@@ -17,5 +17,14 @@ last_java()
 	java=
 	for home in ${HDB_JDKS:-/usr/lib/jvm/*}; do
 		if [ -x "$home/bin/javac" ] && [ ! -L "$home" ]; then java=$home/bin/java; fi
+	done
+}
+
+# forget_dead_vms: removes the sockets of JVMs that were killed. If a JVM of another user gets the PID of one of them,
+# it cannot remove the socket itself, and then nothing can attach to it.
+forget_dead_vms()
+{
+	for socket in /tmp/.java_pid*[0-9]; do
+		[ -e "/proc/${socket#/tmp/.java_pid}" ] || rm -f "$socket"
 	done
 }
