@@ -2,7 +2,9 @@
  * query/kept_answers.c - records answers while they are computed, stores them in the database, and
  * reads them back.
  *
- * The table has one block with key 0 and one item per row. It consists of, with little-endian
+ * The block of an answer has the key 0 in the query's own table if the query was run without
+ * arguments, and a hash of the arguments as key in STORE_ANSWER_OPTIONS otherwise. It has one item
+ * per row. It consists of, with little-endian
  * numbers: u32, 1 if the block has all rows, otherwise 0; u32 number of columns; u64 number of rows
  * without a limit; for each column, u32 its index in the spec; u32 number of facts; for each fact,
  * u32 its index in the spec and a value; then the rows, one value per column. A value is one byte
@@ -13,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/scope.h"
+#include "base/work.h"
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
 #include "query/rows.h"
@@ -20,9 +23,12 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 struct query_kept {
 	enum store_table table;
+	uint64_t key;
+	uint64_t began_ms;
 	/* when reading back: */
 	bool is_replayed;
 	/* a copy, because refreshing the store invalidates borrowed blocks; owned */
@@ -49,29 +55,42 @@ bool query_is_replayed(const struct query *q)
 	return q->kept && q->kept->is_replayed;
 }
 
+static uint64_t hash_argument(const char *name, const char *value, uint64_t kind)
+{
+	const uint64_t seed = XXH3_64bits_withSeed(name, strlen(name), kind);
+
+	return value ? XXH3_64bits_withSeed(value, strlen(value), seed) : seed;
+}
+
 /*
- * Returns whether the query was run without options or arguments that change its answer. Only such
- * answers are stored.
+ * Returns a hash of the query, its arguments and whether it shows retained sizes, or 0 if it was run
+ * without arguments. The order of options does not matter, nor do options with default values.
+ * Rows are stored before they are sorted.
  */
-static bool is_plain(const struct query *q)
+static uint64_t key_of(const struct query *q)
 {
 	const struct hdb_query_args *args = &q->args;
+	uint64_t key = 0;
 
 	for (size_t i = 0; i < args->option_count; i++) {
-		const char *usual = query_default(q, args->options[i].name);
+		const struct hdb_option *option = &args->options[i];
+		const char *usual = query_default(q, option->name);
 
-		if (!usual || !args->options[i].value || strcmp(usual, args->options[i].value) != 0)
-			return false;
+		if (!usual || !option->value || strcmp(usual, option->value) != 0)
+			key += hash_argument(option->name, option->value, 1);
 	}
-	return !args->target_count && !args->id_count && !args->before_count && !args->filter &&
-	       !(args->sort && *args->sort);
+	for (size_t i = 0; i < q->target_count; i++)
+		key += hash_argument("", q->targets[i], 2 + i);
+	if (!key)
+		return 0;
+	return key + hash_argument(q->def->spec.name, NULL, derive_has(q->derive, STORE_RETAINED));
 }
 
 /* ---- reading ---- */
 
 static int damaged(const struct query *q, const char *what, struct hdb_error *err)
 {
-	return heap_damaged(q->heap, q->kept->table, 0, what, err);
+	return heap_damaged(q->heap, q->kept->table, q->kept->key, what, err);
 }
 
 static uint8_t *take(struct query_kept *k, size_t size)
@@ -190,11 +209,13 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns whether the block contains all requested rows. */
+/* Returns whether the block contains all requested rows, or all rows if any may be requested. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
-	return block->size >= 16 &&
-	       (load32(block->data) || (q->args.limit && q->args.limit <= block->item_count));
+	const bool needs_all = q->args.filter || (q->args.sort && *q->args.sort);
+
+	return block->size >= 16 && (load32(block->data) || (!needs_all && q->args.limit &&
+							     q->args.limit <= block->item_count));
 }
 
 static int replay(struct query *q, const struct store_block *block, struct hdb_error *err)
@@ -214,13 +235,14 @@ static int replay(struct query *q, const struct store_block *block, struct hdb_e
 
 int query_kept_begin(struct query *q, struct hdb_error *err)
 {
-	const enum store_table table = q->def->keeps;
+	const uint64_t key = q->def->keeps ? key_of(q) : 0;
+	const enum store_table table = key ? STORE_ANSWER_OPTIONS : q->def->keeps;
 	struct store_table_info info;
 	struct store_block block;
 	int r;
 
 	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_revision(table) ||
-	    !is_plain(q))
+	    q->args.before_count)
 		return HDB_NOTFOUND;
 	/*
 	 * If the dump is missing or has changed, a new answer could lack values that the stored
@@ -233,11 +255,14 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return r;
 	TRY(BASE_ALLOC(q->kept, 1, "an answer", err));
 	q->kept->table = table;
+	q->kept->key = key;
+	q->kept->began_ms = base_now_ms();
+	q->kept->is_full = q->args.filter != NULL; /* which omits rows */
 	if (r == HDB_NOTFOUND)
 		return r;
-	TRY_ERRORS(r = store_block(q->heap->store, table, 0, &block, err));
+	TRY_ERRORS(r = store_block(q->heap->store, table, key, &block, err));
 	if (r == HDB_NOTFOUND)
-		return damaged(q, "missing", err);
+		return key ? r : damaged(q, "missing", err);
 	if (suffices(q, &block))
 		return replay(q, &block, err);
 	q->kept->is_full = true; /* the existing answer is kept */
@@ -337,13 +362,15 @@ void query_kept_write(struct query *q)
 	struct store_block block = { 0 };
 	struct hdb_error err;
 
-	if (!k || k->is_replayed || !k->rows.data)
+	if (!k || k->is_replayed || !k->rows.data ||
+	    (k->key && base_now_ms() - k->began_ms < QUERY_KEPT_MS))
 		return;
 	if (!k->is_whole && (k->row_count < QUERY_KEPT_ROWS || q->total == QUERY_TOTAL_UNKNOWN))
 		return;
 	if (put_head(q, &bytes, &err) < 0 ||
 	    base_bytes_append(&bytes, k->rows.data, k->rows.count, &err) < 0)
 		return;
+	block.key = k->key;
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;

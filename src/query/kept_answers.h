@@ -3,8 +3,9 @@
  * answer.NAME, so that the same query is fast the next time. Private to the framework.
  *
  * An answer is stored if its query's definition names a table (`keeps`), the query was run without
- * targets, options, a filter or a sort order, the database can be written, and the dump is
- * available. The version of such a table is a hash of this library's sources, so another version of
+ * a filter, the database can be written, and the dump is available. Answers to queries with options
+ * or targets are stored in table answer.options if they took QUERY_KEPT_MS. Stored answers that have
+ * all rows can be filtered and sorted. The version of such a table is a hash of this library's sources, so another version of
  * the library computes its own answers.
  */
 #ifndef QUERY_KEPT_ANSWERS_H
@@ -20,6 +21,8 @@
 /* Maximum size of a stored answer in bytes, and minimum number of its rows if not all rows fit. */
 #define QUERY_KEPT_BYTES ((size_t)1 << 20)
 #define QUERY_KEPT_ROWS 1000u
+/* Minimum time to compute an answer with arguments that is stored, in milliseconds. */
+#define QUERY_KEPT_MS 100u
 
 struct query_kept;
 

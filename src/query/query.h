@@ -106,7 +106,10 @@ struct query_def {
 	const char *heap_help;
 	/* reason shown if an answer has no rows; NULL means the default in common_facts.c */
 	const char *no_rows;
-	/* table in which the answer is stored if there were no arguments (kept_answers.h), or 0 */
+	/*
+	 * table in which an answer is stored if no arguments were given (kept_answers.h);
+	 * STORE_ANSWER_OPTIONS if only answers with arguments are stored; 0: none
+	 */
 	enum store_table keeps;
 };
 

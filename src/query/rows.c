@@ -183,8 +183,8 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-/* Prepares the query. Sets *is_kept to whether the rows are read from a stored answer. */
-static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
+/* Prepares the query, or begins to read a kept answer. */
+static int begin(struct query *q, struct hdb_error *err)
 {
 	int r;
 
@@ -193,9 +193,8 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 	TRY(query_read_population(q, err));
 	TRY(query_begin_shared(q, err));
 	r = query_kept_begin(q, err);
-	*is_kept = r != HDB_NOTFOUND;
-	if (*is_kept)
-		return r;
+	if (r != HDB_NOTFOUND)
+		return r < 0 ? r : query_begin_filter(q, err);
 	if (query_option(q, "columns"))
 		TRY(query_choose_named(q, query_option(q, "columns"), err));
 	TRY(in_heap(q, prepare, err));
@@ -209,10 +208,9 @@ static int begin(struct query *q, bool *is_kept, struct hdb_error *err)
 
 static int start(struct query *q, struct hdb_error *err)
 {
-	bool is_kept = false;
-	const int r = check_read(q, begin(q, &is_kept, err), err);
+	const int r = check_read(q, begin(q, err), err);
 
-	if (r != HDB_OK || is_kept)
+	if (r != HDB_OK)
 		return r;
 	return q->args.sort && *q->args.sort ? sort_rows(q, err) : HDB_OK;
 }

@@ -202,10 +202,12 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 		struct store_writer **out, struct hdb_error *err);
 
 /*
- * Stores an answer: a table of one block, published immediately through a separate handle, so that
- * the snapshot of this handle does not change. Returns HDB_END if the table already exists, if
- * another process is writing, or if the database is not writable.
+ * Stores an answer: a block of a table, published immediately through a separate handle, so that
+ * the snapshot of this handle does not change. A table of STORE_ANSWERS_MAX blocks is emptied
+ * first. Returns HDB_END if the table already has a block with this key, if another process is
+ * writing, or if the database is not writable.
  */
+#define STORE_ANSWERS_MAX 64u
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err);
 

@@ -114,6 +114,7 @@ static const struct {
 	[STORE_ANSWER_REFERENCE_STATS] = ANSWER("reference-stats"),
 	[STORE_ANSWER_FINALIZERS] = ANSWER("finalizers"),
 	[STORE_ANSWER_DOMINATOR_TREE] = ANSWER("dominator-tree"),
+	[STORE_ANSWER_OPTIONS] = ANSWER("options"),
 };
 
 const char *store_table_name(unsigned table)

@@ -79,6 +79,8 @@ enum store_table {
 	STORE_ANSWER_REFERENCE_STATS,
 	STORE_ANSWER_FINALIZERS,
 	STORE_ANSWER_DOMINATOR_TREE,
+	/* answers of queries with options or targets: a block for each */
+	STORE_ANSWER_OPTIONS,
 	STORE_TABLE_END
 };
 

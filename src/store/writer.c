@@ -377,14 +377,12 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 				     err);
 }
 
-int store_build(struct store *store, struct store_tables tables, struct base_work *work,
-		struct store_writer **out, struct hdb_error *err)
+/* Prepares a writer for a store, with the build lock, and refreshes the store. */
+static int begin_build(struct store *store, struct base_work *work, struct store_writer **out,
+		       struct hdb_error *err)
 {
 	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
-	struct store_table_info info;
-	int r;
 
-	assert(tables.count > 0);
 	TRY(new_writer(store->env->path, &writer, err));
 	writer->store = store;
 	if (!store->env->is_read_only)
@@ -394,6 +392,18 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	else
 		return HDB_END;
 	TRY(store_refresh(store, err));
+	return give_writer(&writer, out);
+}
+
+int store_build(struct store *store, struct store_tables tables, struct base_work *work,
+		struct store_writer **out, struct hdb_error *err)
+{
+	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
+	struct store_table_info info;
+	int r;
+
+	assert(tables.count > 0);
+	TRY(begin_build(store, work, &writer, err));
 	r = store_table_info(store, tables.table[0], &info, err);
 	if (r != HDB_NOTFOUND)
 		return r < 0 ? r : HDB_END;
@@ -419,12 +429,30 @@ int store_keep(struct store *store, enum store_table table, const struct store_b
 {
 	BASE_SCOPED(close_at) struct store *again = NULL;
 	BASE_SCOPED(abort_at) struct store_writer *writer = NULL;
+	struct store_table_info info = { 0 };
 	struct store_writer *whole;
+	struct store_block old;
+	int r;
 
 	TRY(store_open_again(store, &again, err));
-	TRY(store_build(again, (struct store_tables){ &table, 1 }, NULL, &writer, err));
+	TRY(begin_build(again, NULL, &writer, err));
+	TRY_ERRORS(r = store_table_info(again, table, &info, err));
+	if (r == HDB_OK) {
+		TRY_ERRORS(r = store_block(again, table, block->key, &old, err));
+		if (r == HDB_OK)
+			return HDB_END;
+	}
+	TRY(choose_env(writer, err));
+	TRY(begin_txn(writer, err));
+	if (info.revision != store_table_revision(table) ||
+	    info.block_count >= STORE_ANSWERS_MAX) {
+		info = (struct store_table_info){ 0 };
+		TRY(drop_table(writer, table, err));
+	}
+	writer->tables[table] =
+		(struct table_count){ info.block_count, info.bytes, info.file_bytes };
 	TRY(store_put(writer, table, block, err));
-	TRY(store_put_table(writer, table, block->item_count, err));
+	TRY(store_put_table(writer, table, info.item_count + block->item_count, err));
 	(void)give_writer(&writer, &whole);
 	return store_publish(whole, NULL, err);
 }

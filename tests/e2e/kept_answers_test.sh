@@ -62,14 +62,21 @@ for q in leaks triage collections arrays duplicates loaders reference-stats fina
 done
 heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check"; failed=1; }
 
-# With a sort order, an option or a filter: computed.
-for o in "--sort shallow" "--min-tail 128"; do
+# With options or targets: stored by argument, if they took long. Stored answers are sorted and filtered.
+for o in "arrays --min-tail 128" "collections --by size --sort objects" "collections --sort objects --by size" \
+	"collections --sort=-objects" "collections --where objects>100" "leaks --sort retained" \
+	"strings --by prefix --prefix-length 2" "merged-paths java.lang.String" \
+	"merged-paths java.lang.String --by package" "group-by-value java.lang.String --min-count 2"; do
 	# shellcheck disable=SC2086
-	answer kept.heapdb arrays $o --json --limit 20 >first
-	# shellcheck disable=SC2086
-	answer made.heapdb arrays $o --json --limit 20 >second
-	cmp first second || { echo "FAILED: arrays $o"; failed=1; }
+	answer made.heapdb $o --json --limit 20 >first
+	for again in 1 2; do
+		# shellcheck disable=SC2086
+		answer kept.heapdb $o --json --limit 20 >second
+		cmp first second || { echo "FAILED: $o: $again"; failed=1; }
+	done
 done
+same "answers with arguments are stored" "$(kept kept.heapdb | grep -c options)" 1
+heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check of answers with arguments"; failed=1; }
 
 # So many rows that not all are stored: stored rows are used if they suffice, otherwise all are computed.
 answer kept.heapdb strings --csv --limit 10 >/dev/null

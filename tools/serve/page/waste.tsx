@@ -62,7 +62,7 @@ const questions: [string, Params][] = [
   ["collections", { limit: "10000" }],
   ["collections", { by: "size", limit: "100000" }],
   ["arrays", { limit: "10000" }],
-  ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1" }]),
+  ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1000" }]),
 ];
 
 // An answer; null if the query failed, undefined while it is running.
