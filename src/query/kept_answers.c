@@ -4,12 +4,12 @@
  *
  * The block of an answer has the key 0 in the query's own table if the query was run without
  * arguments, and a hash of the arguments as key in STORE_ANSWER_OPTIONS otherwise. It has one item
- * per row. It consists of, with little-endian
- * numbers: u32, 1 if the block has all rows, otherwise 0; u32 number of columns; u64 number of rows
- * without a limit; for each column, u32 its index in the spec; u32 number of facts; for each fact,
- * u32 its index in the spec and a value; then the rows, one value per column. A value is one byte
- * (enum hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a
- * string. Nothing follows HDB_TYPE_NULL.
+ * per row. It consists of, with little-endian numbers: u32, 1 if the block has all rows, otherwise
+ * 0; u32 number of columns; u64 number of rows without a limit; u32 size of the arguments, and the
+ * arguments; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32
+ * its index in the spec and a value; then the rows, one value per column. A value is one byte (enum
+ * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a string.
+ * Nothing follows HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"
 
@@ -25,9 +25,12 @@
 #include <string.h>
 #include <xxhash.h>
 
+#define HEAD_SIZE 20 /* bytes before the arguments */
+
 struct query_kept {
 	enum store_table table;
-	uint64_t key;
+	struct base_vec arguments; /* bytes; see put_arguments */
+	uint64_t key;              /* their hash, or 0 if there are none */
 	uint64_t began_ms;
 	/* when reading back: */
 	bool is_replayed;
@@ -46,6 +49,7 @@ void query_kept_free(struct query_kept *kept)
 	if (!kept)
 		return;
 	free(kept->block);
+	base_vec_release(&kept->arguments);
 	base_vec_release(&kept->rows);
 	free(kept);
 }
@@ -55,35 +59,37 @@ bool query_is_replayed(const struct query *q)
 	return q->kept && q->kept->is_replayed;
 }
 
-static uint64_t hash_argument(const char *name, const char *value, uint64_t kind)
+static int put_string(struct base_vec *out, const char *text, struct hdb_error *err)
 {
-	const uint64_t seed = XXH3_64bits_withSeed(name, strlen(name), kind);
-
-	return value ? XXH3_64bits_withSeed(value, strlen(value), seed) : seed;
+	return base_bytes_append(out, text, strlen(text) + 1, err);
 }
 
 /*
- * Returns a hash of the query, its arguments and whether it shows retained sizes, or 0 if it was run
- * without arguments. The order of options does not matter, nor do options with default values.
- * Rows are stored before they are sorted.
+ * Appends the options that differ from their defaults, the targets, the name of the query, and
+ * whether retained sizes, which some answers show only then, are known. Appends nothing if the
+ * query was run without arguments. The sort order and the filter are not part of the arguments.
  */
-static uint64_t key_of(const struct query *q)
+static int put_arguments(const struct query *q, struct base_vec *out, struct hdb_error *err)
 {
 	const struct hdb_query_args *args = &q->args;
-	uint64_t key = 0;
 
 	for (size_t i = 0; i < args->option_count; i++) {
 		const struct hdb_option *option = &args->options[i];
 		const char *usual = query_default(q, option->name);
 
-		if (!usual || !option->value || strcmp(usual, option->value) != 0)
-			key += hash_argument(option->name, option->value, 1);
+		if (usual && option->value && strcmp(usual, option->value) == 0)
+			continue;
+		TRY(put_string(out, option->name, err));
+		TRY(put_string(out, option->value ? option->value : "", err));
 	}
-	for (size_t i = 0; i < q->target_count; i++)
-		key += hash_argument("", q->targets[i], 2 + i);
-	if (!key)
-		return 0;
-	return key + hash_argument(q->def->spec.name, NULL, derive_has(q->derive, STORE_RETAINED));
+	for (size_t i = 0; i < q->target_count; i++) {
+		TRY(put_string(out, "", err)); /* no option has this name */
+		TRY(put_string(out, q->targets[i], err));
+	}
+	if (!out->count)
+		return HDB_OK;
+	TRY(put_string(out, q->def->spec.name, err));
+	return put_string(out, derive_has(q->derive, STORE_RETAINED) ? "retained" : "", err);
 }
 
 /* ---- reading ---- */
@@ -173,7 +179,7 @@ static int read_fact(struct query *q, struct hdb_error *err)
 static int read_head(struct query *q, struct hdb_error *err)
 {
 	struct query_kept *k = q->kept;
-	const uint8_t *head = take(k, 16);
+	const uint8_t *head = take(k, HEAD_SIZE + k->arguments.count);
 	uint32_t facts, no;
 
 	if (!head || !load32(head + 4) || load32(head + 4) > q->def->spec.column_count)
@@ -209,13 +215,22 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns whether the block contains all requested rows, or all rows if any may be requested. */
+/* Returns whether the block was stored for the same arguments, not others with the same hash. */
+static bool is_same(const struct query_kept *k, const struct store_block *block)
+{
+	const size_t size = k->arguments.count;
+
+	return block->size >= HEAD_SIZE + size && load32(block->data + 16) == size &&
+	       (!size || memcmp(block->data + HEAD_SIZE, k->arguments.data, size) == 0);
+}
+
+/* Returns whether the block contains all rows that are requested or must be tested. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
 	const bool needs_all = q->args.filter || (q->args.sort && *q->args.sort);
 
-	return block->size >= 16 && (load32(block->data) || (!needs_all && q->args.limit &&
-							     q->args.limit <= block->item_count));
+	return load32(block->data) ||
+	       (!needs_all && q->args.limit && q->args.limit <= block->item_count);
 }
 
 static int replay(struct query *q, const struct store_block *block, struct hdb_error *err)
@@ -233,16 +248,33 @@ static int replay(struct query *q, const struct store_block *block, struct hdb_e
 	return read_head(q, err);
 }
 
+/* Allocates q->kept, and chooses the table and the key. */
+static int choose_block(struct query *q, struct hdb_error *err)
+{
+	struct query_kept *k;
+
+	TRY(BASE_ALLOC(k, 1, "an answer", err));
+	q->kept = k;
+	TRY(put_arguments(q, &k->arguments, err));
+	k->table = q->def->keeps;
+	if (k->arguments.count) {
+		k->table = STORE_ANSWER_OPTIONS;
+		k->key = XXH3_64bits(k->arguments.data, k->arguments.count);
+	}
+	k->began_ms = base_now_ms();
+	/* a filter omits rows */
+	k->is_full = q->args.filter || k->arguments.count > QUERY_KEPT_BYTES;
+	return HDB_OK;
+}
+
 int query_kept_begin(struct query *q, struct hdb_error *err)
 {
-	const uint64_t key = q->def->keeps ? key_of(q) : 0;
-	const enum store_table table = key ? STORE_ANSWER_OPTIONS : q->def->keeps;
 	struct store_table_info info;
 	struct store_block block;
 	int r;
 
-	if (!table || q->heap->object_count < QUERY_KEPT_OBJECTS || !store_table_revision(table) ||
-	    q->args.before_count)
+	if (!q->def->keeps || q->heap->object_count < QUERY_KEPT_OBJECTS ||
+	    !store_table_revision(q->def->keeps) || q->args.before_count)
 		return HDB_NOTFOUND;
 	/*
 	 * If the dump is missing or has changed, a new answer could lack values that the stored
@@ -250,20 +282,16 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
-	r = heap_table_info(q->heap, table, &info, err);
-	if (r < 0)
+	TRY(choose_block(q, err));
+	r = heap_table_info(q->heap, q->kept->table, &info, err);
+	if (r != HDB_OK)
 		return r;
-	TRY(BASE_ALLOC(q->kept, 1, "an answer", err));
-	q->kept->table = table;
-	q->kept->key = key;
-	q->kept->began_ms = base_now_ms();
-	q->kept->is_full = q->args.filter != NULL; /* which omits rows */
-	if (r == HDB_NOTFOUND)
+	r = store_block(q->heap->store, q->kept->table, q->kept->key, &block, err);
+	if (r == HDB_NOTFOUND && !q->kept->key)
+		return damaged(q, "missing", err);
+	if (r != HDB_OK)
 		return r;
-	TRY_ERRORS(r = store_block(q->heap->store, table, key, &block, err));
-	if (r == HDB_NOTFOUND)
-		return key ? r : damaged(q, "missing", err);
-	if (suffices(q, &block))
+	if (is_same(q->kept, &block) && suffices(q, &block))
 		return replay(q, &block, err);
 	q->kept->is_full = true; /* the existing answer is kept */
 	return HDB_NOTFOUND;
@@ -335,14 +363,17 @@ void query_kept_end(struct query *q)
 static int put_head(const struct query *q, struct base_vec *out, struct hdb_error *err)
 {
 	const struct query_kept *k = q->kept;
-	uint8_t head[16];
+	uint8_t head[HEAD_SIZE];
 	int r;
 
 	assert(!k->is_replayed);
 	store32(head, k->is_whole);
 	store32(head + 4, (uint32_t)q->column_count);
 	store64(head + 8, k->is_whole ? k->row_count : q->total);
+	store32(head + 16, (uint32_t)k->arguments.count);
 	r = base_bytes_append(out, head, sizeof(head), err);
+	if (r >= 0)
+		r = base_bytes_append(out, k->arguments.data, k->arguments.count, err);
 	for (size_t i = 0; i < q->column_count && r >= 0; i++)
 		r = put_u32(out, (uint32_t)q->columns[i], err);
 	if (r >= 0)

@@ -107,8 +107,8 @@ struct query_def {
 	/* reason shown if an answer has no rows; NULL means the default in common_facts.c */
 	const char *no_rows;
 	/*
-	 * table in which an answer is stored if no arguments were given (kept_answers.h);
-	 * STORE_ANSWER_OPTIONS if only answers with arguments are stored; 0: none
+	 * table in which an answer is stored if no arguments were given (kept_answers.h), or
+	 * STORE_ANSWER_OPTIONS for a query that requires arguments; 0 if answers are not stored
 	 */
 	enum store_table keeps;
 };

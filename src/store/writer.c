@@ -444,8 +444,7 @@ int store_keep(struct store *store, enum store_table table, const struct store_b
 	}
 	TRY(choose_env(writer, err));
 	TRY(begin_txn(writer, err));
-	if (info.revision != store_table_revision(table) ||
-	    info.block_count >= STORE_ANSWERS_MAX) {
+	if (info.revision != store_table_revision(table) || info.block_count >= STORE_ANSWERS_MAX) {
 		info = (struct store_table_info){ 0 };
 		TRY(drop_table(writer, table, err));
 	}

@@ -33,6 +33,7 @@ python3 "$HDB_ROOT/tests/support/shop.py" 1100000 3 a.hprof
 heapdb import a.hprof -o made.heapdb --quiet >/dev/null
 heapdb query dominators --limit 1 --db made.heapdb >/dev/null
 cp made.heapdb kept.heapdb
+cp made.heapdb plain.heapdb
 python3 "$HDB_ROOT/tests/support/shop.py" 20000 3 small.hprof
 heapdb import small.hprof -o small.heapdb --quiet >/dev/null
 heapdb query leaks --db small.heapdb >/dev/null
@@ -62,20 +63,23 @@ for q in leaks triage collections arrays duplicates loaders reference-stats fina
 done
 heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check"; failed=1; }
 
-# With options or targets: stored by argument, if they took long. Stored answers are sorted and filtered.
-for o in "arrays --min-tail 128" "collections --by size --sort objects" "collections --sort objects --by size" \
-	"collections --sort=-objects" "collections --where objects>100" "leaks --sort retained" \
-	"strings --by prefix --prefix-length 2" "merged-paths java.lang.String" \
-	"merged-paths java.lang.String --by package" "group-by-value java.lang.String --min-count 2"; do
-	# shellcheck disable=SC2086
-	answer made.heapdb $o --json --limit 20 >first
-	for again in 1 2; do
+# With options or targets: stored by arguments, if they took long. Stored answers are sorted and filtered.
+for o in "collections --by size --sort objects" "collections --by size --sort=-objects" \
+	"collections --where objects>100" \
+	"merged-paths java.lang.String --by package" "merged-paths java.lang.String" \
+	"group-by-value java.lang.String --min-count 2"; do
+	for limit in "--limit 20" "" "--limit 20"; do
+		rm -f made.heapdb made.heapdb-lock
+		cp plain.heapdb made.heapdb
 		# shellcheck disable=SC2086
-		answer kept.heapdb $o --json --limit 20 >second
-		cmp first second || { echo "FAILED: $o: $again"; failed=1; }
+		answer made.heapdb $o --json $limit >first
+		# shellcheck disable=SC2086
+		answer kept.heapdb $o --json $limit >second
+		cmp first second || { echo "FAILED: $o $limit"; failed=1; }
 	done
 done
 same "answers with arguments are stored" "$(kept kept.heapdb | grep -c options)" 1
+same "the database is private" "$(stat -c %a kept.heapdb)" 600
 heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check of answers with arguments"; failed=1; }
 
 # So many rows that not all are stored: stored rows are used if they suffice, otherwise all are computed.

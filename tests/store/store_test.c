@@ -478,6 +478,45 @@ static void test_build(void **state)
 }
 
 /*
+ * Answers with arguments share a table. The first answer for a key stays. A full table is emptied
+ * before the next answer. The file remains private.
+ */
+static void test_answers(void **state)
+{
+	const char *path = temp_path("answers.heapdb");
+	struct store *s = publish_and_open(create(path), path);
+	struct store_block block = { .data = (const uint8_t *)"answer",
+				     .size = 6,
+				     .item_count = 2 };
+	struct store_table_info info;
+	struct stat st;
+
+	(void)state;
+	for (block.key = 0; block.key < STORE_ANSWERS_MAX; block.key++)
+		assert_int_equal(store_keep(s, STORE_ANSWER_OPTIONS, &block, NULL), HDB_OK);
+	block.key = 7;
+	assert_int_equal(store_keep(s, STORE_ANSWER_OPTIONS, &block, NULL), HDB_END);
+	assert_int_equal(store_table_info(s, STORE_ANSWER_OPTIONS, &info, NULL), HDB_NOTFOUND);
+	assert_int_equal(store_refresh(s, NULL), HDB_OK);
+	assert_int_equal(store_table_info(s, STORE_ANSWER_OPTIONS, &info, NULL), HDB_OK);
+	assert_int_equal(info.block_count, STORE_ANSWERS_MAX);
+	assert_int_equal(info.item_count, 2 * STORE_ANSWERS_MAX);
+	block.key = UINT64_MAX;
+	assert_int_equal(store_keep(s, STORE_ANSWER_OPTIONS, &block, NULL), HDB_OK);
+	assert_int_equal(store_refresh(s, NULL), HDB_OK);
+	assert_int_equal(store_table_info(s, STORE_ANSWER_OPTIONS, &info, NULL), HDB_OK);
+	assert_int_equal(info.block_count, 1);
+	assert_int_equal(info.item_count, 2);
+	assert_int_equal(store_block(s, STORE_ANSWER_OPTIONS, 7, &block, NULL), HDB_NOTFOUND);
+	assert_int_equal(store_block(s, STORE_ANSWER_OPTIONS, UINT64_MAX, &block, NULL), HDB_OK);
+	assert_memory_equal(block.data, "answer", 6);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	store_close(s);
+	temp_remove_db(path);
+}
+
+/*
  * A block with its own pages keeps its address, whatever is built later. If another block was at
  * this address before, the new block is verified.
  */
@@ -658,6 +697,7 @@ int main(void)
 		cmocka_unit_test(test_truncated_database),
 		cmocka_unit_test(test_exists_and_force),
 		cmocka_unit_test(test_build),
+		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_in_memory),
