@@ -97,7 +97,8 @@ test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call pick
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
 rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
-query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query))
+query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query)) \
+	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.query))
 row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows src/queries/*/*.rows))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
@@ -183,8 +184,11 @@ $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
 $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rules.awk $< > $@
-# Definitions of queries: options, columns and facts.
+# Definitions of queries: options, columns and facts; columns of other answers.
 $(BUILD)/rules/%.query.h: src/%.query tools/query.awk
+	@mkdir -p $(@D)
+	@awk -f tools/query.awk $< > $@
+$(BUILD)/rules/%.query.h: tools/%.query tools/query.awk
 	@mkdir -p $(@D)
 	@awk -f tools/query.awk $< > $@
 # Tables whose rows are a line each.

@@ -1,4 +1,4 @@
-# tools/query.awk - makes C of the definitions of queries in a .query file, for the build (Makefile).
+# tools/query.awk - makes C of the definitions of queries and answers in a .query file, for the build (Makefile).
 #
 # A line is a word and what follows it; a line that is indented continues the one before; `#` begins
 # a comment line. Texts need no quotes, and {NAME} in a text is the text of that macro of C.
@@ -18,6 +18,8 @@
 #	                       the same
 #	options, columns, facts MACRO
 #	                       those that definitions share; numbers of such columns follow
+#	answer ID              begins the columns of an answer that no query gives: the array ID_columns and its
+#	                       size ID_COLUMNS
 #	shared MACRO           begins options, columns (numbered -) or facts that definitions share
 #	text MACRO TEXT        a text that definitions share
 #
@@ -87,6 +89,10 @@ function end_query(    name) {
 	macro = shared = ""
 	if (id == "")
 		return
+	if (is_answer) {
+		end_answer()
+		return
+	}
 	for (name in missing)
 		if (!(name in is_set))
 			set(name, missing[name])
@@ -102,7 +108,15 @@ function end_query(    name) {
 		facts == "" ? "" : ", QUERY_FACTS(" id "_facts)", rest
 }
 
+function end_answer() {
+	if (numbers != "")
+		printf "enum {%s };\n", numbers
+	printf "static const struct hdb_column %s_columns[] = {\n%s};\n", id, columns
+	printf "enum { %s_COLUMNS = sizeof(%s_columns) / sizeof(%s_columns[0]) };\n", toupper(id), id, id
+}
+
 function begin_query() {
+	is_answer = key == "answer"
 	id = value
 	gsub(/_/, "-", value)
 	columns = numbers = options = facts = rest = ""
@@ -122,11 +136,11 @@ function set(name, what) {
 function define(    field) {
 	field = key
 	gsub(/-/, "_", field)
-	if (key ~ /^(query|shared|text)$/) {
+	if (key ~ /^(query|answer|shared|text)$/) {
 		end_query()
 		id = ""
 	}
-	if (key == "query")
+	if (key == "query" || key == "answer")
 		begin_query()
 	else if (key == "shared")
 		macro = value
@@ -148,6 +162,8 @@ function define(    field) {
 
 function define_member(field,    type, number) {
 	end_option()
+	if (is_answer && key !~ /^columns?$/)
+		fail("an answer has no \"" key "\"")
 	if (key ~ /^(name|aliases|group|summary|example|targets|never-null|one-population)$/)
 		set(field, quoted(value))
 	else if (key == "types")

@@ -46,6 +46,11 @@ a_b|T t|a word|d e
 END
 cmp want got
 
+# The columns of an answer that no query gives.
+build "answer three\ncolumn A BOOL a\n  x\ncolumn - TEXT b\n  y\n$good"
+grep -q '^enum { THREE_COLUMNS' rows.h
+awk -f "$HDB_ROOT/tools/query.awk" t.query | grep -q '^enum { A, };'
+
 # refused TEXT DEFINITION: the build fails, and the compiler or awk prints TEXT
 refused() {
 	if build "$2"; then
@@ -66,4 +71,5 @@ refused 't.query:2: .*nothing follows "summary"' 'query two_parts\nsummary\n'
 refused 't.query:2: .*unknown word "sumary"' 'query two_parts\nsumary x\n'
 refused 't.query:2: .*"column" needs more words' 'query two_parts\ncolumn FIRST COUNT\n'
 refused 't.query:2: .*expected "TITLE", not title' 'query two_parts\ncolumn FIRST COUNT a title\n'
+refused 't.query:2: .*an answer has no "summary"' 'answer three\nsummary x\n'
 refused 't.query:3:' 'query two_parts\nsummary x\ncolumn FIRST KOUNT a\n'

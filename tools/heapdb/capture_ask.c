@@ -15,15 +15,7 @@
 /* Maximum length of a class name; longer names are truncated. Class files allow 65,535 bytes. */
 #define CLASS_NAME_MAX 65536
 
-enum { CLASS_NAME, CLASS_OBJECTS, CLASS_SHALLOW, CLASS_MODULE, CLASS_COLUMNS };
-
-static const struct hdb_column class_columns[CLASS_COLUMNS] = {
-	[CLASS_NAME] = { "class", HDB_TYPE_TEXT, "class", "Name of the class" },
-	[CLASS_OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects", "Number of instances" },
-	[CLASS_SHALLOW] = { "shallow", HDB_TYPE_BYTES, "shallow", "Shallow size of the instances" },
-	[CLASS_MODULE] = { "module", HDB_TYPE_TEXT, "module",
-			   "Module of the class, with its version (JDK 9 and later)" },
-};
+#include <heapdb/capture_ask.query.h>
 
 struct class_rows {
 	char *next; /* unread part of the VM's text */

@@ -8,48 +8,7 @@
 
 /* ---- rows ---- */
 
-enum {
-	ALLOC_LEVEL,
-	ALLOC_NAME,
-	ALLOC_THREAD,
-	ALLOC_DUMP,
-	ALLOC_TIME,
-	ALLOC_PROCESS,
-	ALLOC_PID,
-	ALLOC_HEAP,
-	ALLOC_SINCE,
-	ALLOC_INCOMPLETE,
-	ALLOC_ALLOCATIONS,
-	ALLOC_DEALLOCATIONS,
-	ALLOC_ALLOCATED,
-	ALLOC_DEALLOCATED,
-	ALLOC_COUNT,
-	ALLOC_BYTES,
-	ALLOC_COLUMNS
-};
-
-static const struct hdb_column allocation_columns[ALLOC_COLUMNS] = {
-	{ "level", HDB_TYPE_COUNT, "level",
-	  "Level with --by stack. 0 is the outermost frame, followed by the frames that it "
-	  "calls." },
-	{ "name", HDB_TYPE_TEXT, "name", "Name of the class, thread or frame" },
-	{ "thread", HDB_TYPE_COUNT, "thread",
-	  "ID of the thread in the VM. Only with --by thread." },
-	{ "dump", HDB_TYPE_COUNT, "dump", "Number of the dump, for --snapshot" },
-	{ "time", HDB_TYPE_TEXT, "time", "UTC" },
-	{ "process", HDB_TYPE_TEXT, "process", "its command" },
-	{ "pid", HDB_TYPE_COUNT, "PID", "its number" },
-	{ "heap", HDB_TYPE_TEXT, "heap", "Allocator: malloc, the runtime, or the program's own" },
-	{ "since", HDB_TYPE_TEXT, "since", "Start of profiling: with the process or later" },
-	{ "incomplete", HDB_TYPE_TEXT, "incomplete", "Reason why data is missing" },
-	{ "allocations", HDB_TYPE_COUNT, "allocations", "Time since profiling began" },
-	{ "deallocations", HDB_TYPE_COUNT, "deallocations", "of these" },
-	{ "allocated", HDB_TYPE_BYTES, "allocated", "bytes" },
-	{ "deallocated", HDB_TYPE_BYTES, "deallocated", "bytes" },
-	{ "objects", HDB_TYPE_COUNT, "objects",
-	  "Number of allocations. In a native heap, number of live allocations." },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "of them" },
-};
+#include <heapdb/cmd_allocations.query.h>
 
 /* Row source: nodes of a tree, or dumps. */
 struct calls {
@@ -57,26 +16,26 @@ struct calls {
 	const struct android_native *native;
 	size_t at;
 	struct bytes time;
-	struct hdb_value cells[ALLOC_COLUMNS];
+	struct hdb_value cells[ALLOCATION_COLUMNS];
 };
 
 static void put_dump(struct calls *c, const struct android_native_dump *dump)
 {
 	c->time.size = 0;
-	c->cells[ALLOC_TIME] = seconds_text(dump->since_1970, &c->time);
-	c->cells[ALLOC_TIME].text = c->time.data;
-	c->cells[ALLOC_TIME].text_size = c->time.size;
+	c->cells[TIME] = seconds_text(dump->since_1970, &c->time);
+	c->cells[TIME].text = c->time.data;
+	c->cells[TIME].text_size = c->time.size;
 	if (!dump->since_1970)
-		c->cells[ALLOC_TIME] = (struct hdb_value){ 0 };
-	c->cells[ALLOC_DUMP] = number_value(HDB_TYPE_COUNT, c->at);
-	c->cells[ALLOC_PROCESS] = text_value(dump->process);
-	c->cells[ALLOC_PID] = number_value(HDB_TYPE_COUNT, dump->pid);
-	c->cells[ALLOC_HEAP] = text_value(dump->heap);
-	c->cells[ALLOC_SINCE] =
+		c->cells[TIME] = (struct hdb_value){ 0 };
+	c->cells[DUMP] = number_value(HDB_TYPE_COUNT, c->at);
+	c->cells[PROCESS] = text_value(dump->process);
+	c->cells[PID] = number_value(HDB_TYPE_COUNT, dump->pid);
+	c->cells[HEAP] = text_value(dump->heap);
+	c->cells[SINCE] =
 		text_value(dump->flags & ANDROID_DUMP_FROM_STARTUP ? "the start" : "later");
-	c->cells[ALLOC_INCOMPLETE] = (struct hdb_value){ 0 };
+	c->cells[INCOMPLETE] = (struct hdb_value){ 0 };
 	if (android_native_incomplete(dump))
-		c->cells[ALLOC_INCOMPLETE] = text_value(android_native_incomplete(dump));
+		c->cells[INCOMPLETE] = text_value(android_native_incomplete(dump));
 }
 
 static int calls_next(void *ctx, struct hdb_error *err)
@@ -91,19 +50,18 @@ static int calls_next(void *ctx, struct hdb_error *err)
 		put_dump(c, android_dump_at(c->native, at));
 	} else if (!c->native && at + 1 < c->tree->count) {
 		node = &c->tree->nodes[c->tree->order[at]];
-		c->cells[ALLOC_LEVEL] = number_value(HDB_TYPE_COUNT, node->level);
-		c->cells[ALLOC_NAME] = text_value(node->name);
-		c->cells[ALLOC_THREAD] =
-			number_value(HDB_TYPE_COUNT, strtoull(node->name, NULL, 10));
+		c->cells[LEVEL] = number_value(HDB_TYPE_COUNT, node->level);
+		c->cells[NAME] = text_value(node->name);
+		c->cells[THREAD] = number_value(HDB_TYPE_COUNT, strtoull(node->name, NULL, 10));
 	} else {
 		return HDB_END;
 	}
-	c->cells[ALLOC_COUNT] = number_value(HDB_TYPE_COUNT, node->count);
-	c->cells[ALLOC_BYTES] = number_value(HDB_TYPE_BYTES, node->bytes);
-	c->cells[ALLOC_ALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count);
-	c->cells[ALLOC_DEALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count - node->count);
-	c->cells[ALLOC_ALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes);
-	c->cells[ALLOC_DEALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes - node->bytes);
+	c->cells[COUNT] = number_value(HDB_TYPE_COUNT, node->count);
+	c->cells[BYTES] = number_value(HDB_TYPE_BYTES, node->bytes);
+	c->cells[ALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count);
+	c->cells[DEALLOCATIONS] = number_value(HDB_TYPE_COUNT, node->all_count - node->count);
+	c->cells[ALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes);
+	c->cells[DEALLOCATED] = number_value(HDB_TYPE_BYTES, node->all_bytes - node->bytes);
 	return HDB_OK;
 }
 
@@ -118,11 +76,10 @@ static int print_rows(struct cli *cli, const struct answer *plain, struct calls 
 		      enum calls_of of)
 {
 	const enum calls_by by = (enum calls_by)cli->opt.by;
-	const size_t name =
-		of == CALLS_OF_TRACKER && by == CALLS_BY_THREAD ? ALLOC_THREAD : ALLOC_NAME;
+	const size_t name = of == CALLS_OF_TRACKER && by == CALLS_BY_THREAD ? THREAD : NAME;
 	const struct row_source source = {
 		.ctx = calls,
-		.count = ALLOC_COLUMNS,
+		.count = ALLOCATION_COLUMNS,
 		.columns = allocation_columns,
 		.cells = calls->cells,
 		.row_count = calls->native      ? calls->native->dumps.count :
@@ -133,16 +90,16 @@ static int print_rows(struct cli *cli, const struct answer *plain, struct calls 
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	TRY(BASE_ALLOC(answer.picked, ALLOC_COLUMNS, "a list of columns", &cli->err));
+	TRY(BASE_ALLOC(answer.picked, ALLOCATION_COLUMNS, "a list of columns", &cli->err));
 	if (by == CALLS_BY_STACK)
-		pick(&answer, ALLOC_LEVEL, ALLOC_LEVEL);
+		pick(&answer, LEVEL, LEVEL);
 	if (!calls->native)
 		pick(&answer, name, name);
 	pick(&answer,
-	     of != CALLS_OF_NATIVE_HEAP ? ALLOC_COUNT :
-	     calls->native              ? ALLOC_DUMP :
-					  ALLOC_ALLOCATIONS,
-	     ALLOC_BYTES);
+	     of != CALLS_OF_NATIVE_HEAP ? COUNT :
+	     calls->native              ? DUMP :
+					  ALLOCATIONS,
+	     BYTES);
 	return print_answer(cli, &answer);
 }
 

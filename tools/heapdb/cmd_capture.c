@@ -21,28 +21,7 @@
 
 /* ---- the list ---- */
 
-enum {
-	VM_PID,
-	VM_USER,
-	VM_MAIN_CLASS,
-	VM_CONTAINER,
-	VM_VERSION,
-	VM_USED,
-	VM_COMMITTED,
-	VM_COLUMNS
-};
-
-static const struct hdb_column vm_columns[VM_COLUMNS] = {
-	[VM_PID] = { "pid", HDB_TYPE_TEXT, "PID", "Process ID, in heapdb's PID namespace" },
-	[VM_USER] = { "user", HDB_TYPE_TEXT, "user", "User of the process" },
-	[VM_MAIN_CLASS] = { "main_class", HDB_TYPE_TEXT, "main class",
-			    "Program run by the process: class, module or JAR file" },
-	[VM_CONTAINER] = { "container", HDB_TYPE_TEXT, "container", "ID of the container, if any" },
-	[VM_VERSION] = { "version", HDB_TYPE_TEXT, "version", "Java version" },
-	[VM_USED] = { "heap_used", HDB_TYPE_BYTES, "heap used",
-		      "Used heap size at the last garbage collection" },
-	[VM_COMMITTED] = { "heap_committed", HDB_TYPE_BYTES, "heap", "Size of the heap" },
-};
+#include <heapdb/cmd_capture.query.h>
 
 struct vm_rows {
 	struct capture_vm *vms; /* owned */

@@ -13,17 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ID, WIDTH, HEIGHT, CONTENTS, FILE_NAME, STATE, COLUMNS };
-
-static const struct hdb_column columns[COLUMNS] = {
-	{ "id", HDB_TYPE_ID, "id", "the bitmap" },
-	{ "width", HDB_TYPE_INT, "width", "Width in pixels" },
-	{ "height", HDB_TYPE_INT, "height", "rows" },
-	{ "encoding", HDB_TYPE_TEXT, "contents", "Contents in the dump" },
-	{ "file", HDB_TYPE_TEXT, "file",
-	  "Name of the file written. Empty if no file was written." },
-	{ "state", HDB_TYPE_TEXT, "state", "\"written\", or the reason why it was not written" },
-};
+#include <heapdb/cmd_export_bitmaps.query.h>
 
 struct exporting {
 	struct cli *cli;
@@ -31,7 +21,7 @@ struct exporting {
 	int folder;
 	uint64_t written, left;
 	char file[64];
-	struct hdb_value cells[COLUMNS];
+	struct hdb_value cells[BITMAP_COLUMNS];
 };
 
 /* A bitmap whose contents are in the array `buffer`. */
@@ -214,8 +204,8 @@ static int print(struct exporting *x)
 	struct cli *cli = x->cli;
 	const struct row_source source = {
 		.ctx = x,
-		.count = COLUMNS,
-		.columns = columns,
+		.count = BITMAP_COLUMNS,
+		.columns = bitmap_columns,
 		.cells = x->cells,
 		.next = source_next,
 	};

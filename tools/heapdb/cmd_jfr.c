@@ -25,41 +25,9 @@ enum {
 	CPU = 1 << JFR_CPU
 };
 
-/*
- * The columns. `sources` below, in the same order, gives for each column the kinds of events that
- * have it, and the path of the field.
- */
-static const struct hdb_column columns[] = {
-	{ "time", HDB_TYPE_TEXT, "time", "Time of the event, UTC" },
-	{ "class", HDB_TYPE_TEXT, "class", "Class of the object" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes",
-	  "Size of the object (JDK 21), or number of bytes that the sample represents" },
-	{ "elements", HDB_TYPE_COUNT, "elements", "Number of array elements" },
-	{ "address", HDB_TYPE_ID, "address", "Address of the object" },
-	{ "allocated", HDB_TYPE_TEXT, "allocated", "Allocation time of an old object, UTC" },
-	{ "description", HDB_TYPE_TEXT, "description",
-	  "Description of the object, written by "
-	  "the VM" },
-	{ "root", HDB_TYPE_TEXT, "GC root",
-	  "Path that holds the object, if the recording has paths to GC roots" },
-	{ "root_type", HDB_TYPE_TEXT, "root type", "Kind of the GC root" },
-	{ "gc", HDB_TYPE_COUNT, "GC", "Number of the garbage collection" },
-	{ "when", HDB_TYPE_TEXT, "when",
-	  "Time of the measurement: before or after the garbage collection" },
-	{ "heap_used", HDB_TYPE_BYTES, "heap used", "Used size of the heap" },
-	{ "committed", HDB_TYPE_BYTES, "committed", "Committed size of the heap" },
-	{ "reserved", HDB_TYPE_BYTES, "reserved", "Reserved size of the heap" },
-	{ "user", HDB_TYPE_PERCENT, "user", "Share of the machine's CPU time" },
-	{ "system", HDB_TYPE_PERCENT, "system", "Share of the machine's CPU time in the kernel" },
-	{ "thread", HDB_TYPE_TEXT, "thread", "Name of the thread" },
-	{ "thread_id", HDB_TYPE_COUNT, "thread ID", "Java thread ID" },
-	{ "site", HDB_TYPE_TEXT, "site",
-	  "Innermost frame outside the JDK, or the innermost frame" },
-	{ "stack", HDB_TYPE_TEXT, "stack", "All frames, innermost first" },
-};
+#include <heapdb/cmd_jfr.query.h>
 
-#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
-
+/* For each column, the kinds of events that have it, and the path of the field. */
 static const struct field {
 	unsigned kinds;
 	enum form form;
@@ -86,7 +54,7 @@ static const struct field {
 	{ OLD | NEW, SITE, "stackTrace.frames", "" },
 	{ OLD | NEW, STACK, "stackTrace.frames", "" },
 };
-static_assert(sizeof(fields) / sizeof(fields[0]) == COLUMNS, "a place for each column");
+static_assert(sizeof(fields) / sizeof(fields[0]) == JFR_COLUMNS, "a place for each column");
 
 struct recording {
 	struct cli *cli;
@@ -94,8 +62,8 @@ struct recording {
 	struct jfr *jfr;
 	uint64_t counts[JFR_KINDS];
 	enum jfr_kind kind; /* kind of the listed events */
-	struct hdb_value cells[COLUMNS];
-	struct bytes texts[COLUMNS];
+	struct hdb_value cells[JFR_COLUMNS];
+	struct bytes texts[JFR_COLUMNS];
 };
 
 struct hdb_value seconds_text(int64_t ns, struct bytes *text)
@@ -154,7 +122,7 @@ static bool put_site(struct jfr *jfr, struct jfr_value list, struct bytes *text)
 static struct hdb_value cell_of(struct jfr *jfr, size_t column, const struct jfr_value *value,
 				struct bytes *text)
 {
-	const enum hdb_type type = columns[column].type;
+	const enum hdb_type type = jfr_columns[column].type;
 	bool is_there = true;
 
 	switch (fields[column].form) {
@@ -217,7 +185,7 @@ static int row_next(void *ctx, struct hdb_error *err)
 	struct jfr_value event;
 
 	TRY(next_event(r, &event, err));
-	for (size_t i = 0; i < COLUMNS; i++) {
+	for (size_t i = 0; i < JFR_COLUMNS; i++) {
 		r->cells[i] = (struct hdb_value){ 0 };
 		if (fields[i].kinds >> r->kind & 1)
 			r->cells[i] = event_cell(r, &event, i);
@@ -234,17 +202,17 @@ static int print_events(struct recording *r, const struct answer *plain)
 		opt->format == FORMAT_TABLE && !opt->wide; /* too long for a table */
 	const struct row_source source = {
 		.ctx = r,
-		.count = COLUMNS,
+		.count = JFR_COLUMNS,
 		.next = row_next,
 		.row_count = r->counts[r->kind],
-		.columns = columns,
+		.columns = jfr_columns,
 		.cells = r->cells,
 	};
 	struct answer answer = *plain;
 
 	answer.source = &source;
-	TRY(BASE_ALLOC(answer.picked, COLUMNS, "a list of columns", &r->cli->err));
-	for (size_t i = 0; i < COLUMNS; i++)
+	TRY(BASE_ALLOC(answer.picked, JFR_COLUMNS, "a list of columns", &r->cli->err));
+	for (size_t i = 0; i < JFR_COLUMNS; i++)
 		if (fields[i].kinds >> r->kind & 1 && !(has_no_stacks && fields[i].form == STACK))
 			answer.picked[answer.picked_count++] = i;
 	return print_answer(r->cli, &answer);
@@ -258,7 +226,7 @@ static const char *text_of(struct recording *r, const struct jfr_value *event, c
 {
 	size_t i = 0;
 
-	while (strcmp(columns[i].name, name) != 0)
+	while (strcmp(jfr_columns[i].name, name) != 0)
 		i++;
 	if (event_cell(r, event, i).type == HDB_TYPE_NULL)
 		return none;
@@ -273,15 +241,15 @@ static int add_stack(struct recording *r, const struct jfr_value *event, struct 
 	struct jfr_value stack = { 0 };
 	char *text, *last;
 
-	assert(fields[COLUMNS - 1].form == STACK);
+	assert(fields[JFR_COLUMNS - 1].form == STACK);
 	(void)jfr_find(r->jfr, event, "stackTrace", &stack);
 	if (stack.memo && *stack.memo) {
 		*node = *stack.memo;
 		return HDB_OK;
 	}
-	if (!*text_of(r, event, columns[COLUMNS - 1].name, ""))
+	if (!*text_of(r, event, jfr_columns[JFR_COLUMNS - 1].name, ""))
 		return HDB_OK;
-	text = r->texts[COLUMNS - 1].data;
+	text = r->texts[JFR_COLUMNS - 1].data;
 	do { /* from the outermost frame, which is last */
 		for (last = text + strlen(text); last > text && strncmp(last, " < ", 3) != 0;)
 			last--;
@@ -359,7 +327,7 @@ static void recording_release(struct recording **recording)
 	if (!r)
 		return;
 	jfr_close(r->jfr);
-	for (size_t i = 0; i < COLUMNS; i++)
+	for (size_t i = 0; i < JFR_COLUMNS; i++)
 		bytes_release(&r->texts[i]);
 	free(r->file.data);
 	free(r);

@@ -16,55 +16,14 @@
 
 /* ---- meminfo ---- */
 
-enum { SECTION, PID, PROCESS, NAME, FIGURES, DUMP = FIGURES + ANDROID_FIGURES, COLUMNS };
-
-static const struct hdb_column columns[COLUMNS] = {
-	[SECTION] = { "section", HDB_TYPE_TEXT, "section",
-		      "Section: memory (kinds), details (their parts), summary, objects (counts), "
-		      "process (totals of processes), sql, databases, assets, or system "
-		      "(/proc/meminfo)" },
-	[PID] = { "pid", HDB_TYPE_COUNT, "pid", "Process. Empty if the file does not record it." },
-	[PROCESS] = { "process", HDB_TYPE_TEXT, "process", "its name" },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name", "Kind of memory, with Android's name" },
-	[FIGURES + ANDROID_PSS] = { "pss", HDB_TYPE_BYTES, "Pss",
-				    "Proportional set size (PSS): pages in memory, with shared "
-				    "pages divided by their number of users" },
-	[FIGURES + ANDROID_PSS_CLEAN] = { "pss_clean", HDB_TYPE_BYTES, "Pss clean",
-					  "Clean part of the PSS, which the system can read "
-					  "again from files" },
-	[FIGURES + ANDROID_PRIVATE_DIRTY] = { "private_dirty", HDB_TYPE_BYTES, "private dirty",
-					      "Size of modified private pages" },
-	[FIGURES + ANDROID_PRIVATE_CLEAN] = { "private_clean", HDB_TYPE_BYTES, "private clean",
-					      "Size of unmodified private pages" },
-	[FIGURES + ANDROID_SHARED_DIRTY] = { "shared_dirty", HDB_TYPE_BYTES, "shared dirty",
-					     "Size of modified shared pages" },
-	[FIGURES + ANDROID_SHARED_CLEAN] = { "shared_clean", HDB_TYPE_BYTES, "shared clean",
-					     "Size of unmodified shared pages" },
-	[FIGURES + ANDROID_SWAP] = { "swap", HDB_TYPE_BYTES, "swap", "swapped out" },
-	[FIGURES + ANDROID_SWAP_PSS] = { "swap_pss", HDB_TYPE_BYTES, "swap Pss",
-					 "Size of swapped pages, with shared pages divided by "
-					 "their number of users" },
-	[FIGURES + ANDROID_RSS] = { "rss", HDB_TYPE_BYTES, "Rss", "Size of the pages in memory" },
-	[FIGURES + ANDROID_HEAP_SIZE] = { "heap_size", HDB_TYPE_BYTES, "heap size",
-					  "Size of the allocator's heap" },
-	[FIGURES + ANDROID_HEAP_ALLOC] = { "heap_alloc", HDB_TYPE_BYTES, "heap alloc",
-					   "Allocated part of the allocator's heap" },
-	[FIGURES + ANDROID_HEAP_FREE] = { "heap_free", HDB_TYPE_BYTES, "heap free",
-					  "Free part of the allocator's heap" },
-	[FIGURES +
-		ANDROID_SIZE] = { "size", HDB_TYPE_BYTES, "size",
-				  "Size of a database or asset, or value of an SQL or system row" },
-	[FIGURES + ANDROID_COUNT] = { "count", HDB_TYPE_COUNT, "count", "Number of objects" },
-	[DUMP] = { "dump", HDB_TYPE_BYTES, "in the dump",
-		   "Part recorded in the dump: all objects, native memory owned by objects, or "
-		   "both" },
-};
+#include <heapdb/cmd_meminfo.query.h>
+static_assert(DUMP == PSS + ANDROID_FIGURES, "a column for each enum android_figure");
 
 struct meminfo {
 	struct cli *cli;
 	struct android_memory memory;
 	size_t at;
-	struct hdb_value cells[COLUMNS];
+	struct hdb_value cells[MEMINFO_COLUMNS];
 	/* whether the following values were read from the heap dump */
 	bool has_dump;
 	uint64_t java, native, unreachable;
@@ -104,8 +63,8 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	m->cells[NAME] = text_value(m->memory.texts.data + row->name);
 	for (int i = 0; i < ANDROID_FIGURES; i++)
 		if (row->has >> i & 1)
-			m->cells[FIGURES + i] =
-				(struct hdb_value){ .type = columns[FIGURES + i].type,
+			m->cells[PSS + i] =
+				(struct hdb_value){ .type = meminfo_columns[PSS + i].type,
 						    .u = row->figures[i] };
 	if (is_of_dump(m, row, "Dalvik Heap"))
 		m->cells[DUMP] = number_value(HDB_TYPE_BYTES, m->java);
@@ -216,13 +175,13 @@ static int pick_columns(struct meminfo *m, struct answer *answer)
 		has_pid |= m->memory.rows[i].pid != 0;
 		has_process |= m->memory.texts.data[m->memory.rows[i].process] != '\0';
 	}
-	TRY(BASE_ALLOC(answer->picked, COLUMNS, "a list of columns", &m->cli->err));
-	for (size_t i = 0; i < COLUMNS; i++) {
-		if (i >= FIGURES && i < DUMP ? !(has >> (i - FIGURES) & 1) :
-		    i == PID                 ? !has_pid :
-		    i == PROCESS             ? !has_process :
-		    i == DUMP                ? !m->has_dump :
-					       false)
+	TRY(BASE_ALLOC(answer->picked, MEMINFO_COLUMNS, "a list of columns", &m->cli->err));
+	for (size_t i = 0; i < MEMINFO_COLUMNS; i++) {
+		if (i >= PSS && i < DUMP ? !(has >> (i - PSS) & 1) :
+		    i == PID             ? !has_pid :
+		    i == PROCESS         ? !has_process :
+		    i == DUMP            ? !m->has_dump :
+					   false)
 			continue;
 		answer->picked[answer->picked_count++] = i;
 	}
@@ -246,8 +205,8 @@ static int print_memory(struct meminfo *m)
 {
 	const struct row_source source = {
 		.ctx = m,
-		.count = COLUMNS,
-		.columns = columns,
+		.count = MEMINFO_COLUMNS,
+		.columns = meminfo_columns,
 		.cells = m->cells,
 		.next = memory_next,
 	};

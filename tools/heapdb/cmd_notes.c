@@ -62,20 +62,7 @@ int page_notes(const char *db_path, const char *target, const char *text, char *
 
 /* ---- the command ---- */
 
-enum { NOTE_TARGET, NOTE_KIND, NOTE_TEXT, NOTE_TIME, NOTE_DUMP, NOTE_COLUMNS };
-
-static const struct hdb_column note_columns[NOTE_COLUMNS] = {
-	[NOTE_TARGET] = { "target", HDB_TYPE_TEXT, "on",
-			  "ID of an object, name of a class, or "
-			  "leak fingerprint" },
-	[NOTE_KIND] = { "kind", HDB_TYPE_TEXT, "kind",
-			"Kind of the target: object, class or leak" },
-	[NOTE_TEXT] = { "note", HDB_TYPE_TEXT, "note", "Text of the note" },
-	[NOTE_TIME] = { "time", HDB_TYPE_TEXT, "written", "when, UTC" },
-	[NOTE_DUMP] = { "dump", HDB_TYPE_TEXT, "another dump",
-			"Fingerprint of the dump that contains the object, if different from "
-			"this dump" },
-};
+#include <heapdb/cmd_notes.query.h>
 
 struct note_rows {
 	const struct notes *notes;

@@ -9,35 +9,21 @@
 
 #define MB 1048576.0 /* MB as in Android's tools */
 
-enum { JAVA, NATIVE, GRAPHICS, STACK, CODE, OTHERS, CATEGORIES };
-enum { CAPTURE, SECONDS, PID, FIRST, TOTAL = FIRST + CATEGORIES, COLUMNS };
+#include <heapdb/meminfo_timeline.query.h>
 
-static const struct hdb_column columns[COLUMNS] = {
-	{ "capture", HDB_TYPE_TEXT, "capture", "the file" },
-	{ "seconds", HDB_TYPE_DOUBLE, "seconds",
-	  "Time since the first capture, if both record "
-	  "their times" },
-	{ "pid", HDB_TYPE_COUNT, "pid", "Process: the first one in the file" },
-	{ "java", HDB_TYPE_BYTES, "Java", "\"Java Heap\" in the App Summary" },
-	{ "native", HDB_TYPE_BYTES, "Native", "\"Native Heap\" in the App Summary" },
-	{ "graphics", HDB_TYPE_BYTES, "Graphics", "of it" },
-	{ "stack", HDB_TYPE_BYTES, "Stack", "of it" },
-	{ "code", HDB_TYPE_BYTES, "Code", "of it" },
-	{ "others", HDB_TYPE_BYTES, "Others", "Rest of the total" },
-	{ "total", HDB_TYPE_BYTES, "total", "Proportional set size (PSS) of the process" },
-};
+#define CATEGORIES (TOTAL - JAVA)
 
 struct timeline {
-	struct hdb_value (*rows)[COLUMNS]; /* owned */
+	struct hdb_value (*rows)[TIMELINE_COLUMNS]; /* owned */
 	size_t count, at;
 	uint64_t first_ms;
-	struct hdb_value cells[COLUMNS];
+	struct hdb_value cells[TIMELINE_COLUMNS];
 };
 
 static int read_row(struct cli *cli, struct timeline *t, const char *path)
 {
-	static const char *const names[OTHERS] = { "Java Heap", "Native Heap", "Graphics", "Stack",
-						   "Code" };
+	static const char *const names[OTHERS - JAVA] = { "Java Heap", "Native Heap", "Graphics",
+							  "Stack", "Code" };
 	BASE_SCOPED(android_memory_release) struct android_memory memory = { 0 };
 	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
 	const struct android_memory_row *total, *row;
@@ -62,15 +48,15 @@ static int read_row(struct cli *cli, struct timeline *t, const char *path)
 		cells[PID] = number_value(HDB_TYPE_COUNT, total->pid);
 	left = total->figures[ANDROID_PSS];
 	cells[TOTAL] = number_value(HDB_TYPE_BYTES, left);
-	for (size_t i = 0; i < OTHERS; i++) {
+	for (size_t i = 0; i < OTHERS - JAVA; i++) {
 		row = android_memory_find(&memory, ANDROID_SUMMARY, names[i]);
 		if (!row || row->pid != total->pid)
 			continue;
-		cells[FIRST + i] = number_value(HDB_TYPE_BYTES, row->figures[ANDROID_PSS]);
+		cells[JAVA + i] = number_value(HDB_TYPE_BYTES, row->figures[ANDROID_PSS]);
 		left -= row->figures[ANDROID_PSS] < left ? row->figures[ANDROID_PSS] : left;
 	}
-	if (cells[FIRST].type)
-		cells[FIRST + OTHERS] = number_value(HDB_TYPE_BYTES, left);
+	if (cells[JAVA].type)
+		cells[OTHERS] = number_value(HDB_TYPE_BYTES, left);
 	return HDB_OK;
 }
 
@@ -91,17 +77,17 @@ static int next_row(void *ctx, struct hdb_error *err)
  */
 static void explain(const struct timeline *t, char *buf, size_t size)
 {
-	double change[COLUMNS];
-	size_t most = FIRST;
+	double change[TIMELINE_COLUMNS];
+	size_t most = JAVA;
 
-	for (size_t i = FIRST; i < COLUMNS; i++) {
+	for (size_t i = JAVA; i < TIMELINE_COLUMNS; i++) {
 		change[i] = ((double)t->rows[t->count - 1][i].u - (double)t->rows[0][i].u) / MB;
 		if (i < TOTAL && change[i] * change[i] > change[most] * change[most])
 			most = i;
 	}
 	snprintf(buf, size,
 		 "from the first to the last capture %+.1f MB of Pss; most: %s, %+.1f MB",
-		 change[TOTAL], columns[most].title, change[most]);
+		 change[TOTAL], timeline_columns[most].title, change[most]);
 }
 
 /* ---- a picture ---- */
@@ -127,14 +113,14 @@ static int draw(const struct timeline *t, struct output *out)
 		output_format(out,
 			      "<rect x=\"%d\" y=\"6\" width=\"12\" height=\"12\" fill=\"%s\"/>"
 			      "<text x=\"%d\" y=\"17\">%s</text>\n",
-			      i * 110, colours[i], i * 110 + 16, columns[FIRST + i].title);
+			      i * 110, colours[i], i * 110 + 16, timeline_columns[JAVA + i].title);
 	output_format(out, "<text x=\"%d\" y=\"17\" text-anchor=\"end\">%.1f MB</text>\n",
 		      SVG_WIDTH, (double)largest / MB);
 	for (size_t i = 0; i < t->count; i++) {
 		double y = SVG_HEAD + SVG_HEIGHT;
 
 		for (size_t k = 0; k < CATEGORIES; k++) {
-			const double bytes = (double)t->rows[i][FIRST + k].u;
+			const double bytes = (double)t->rows[i][JAVA + k].u;
 			const double height = bytes / (double)largest * SVG_HEIGHT;
 
 			y -= height;
@@ -142,7 +128,7 @@ static int draw(const struct timeline *t, struct output *out)
 				      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
 				      "fill=\"%s\"><title>%zu: %s %.1f MB</title></rect>\n",
 				      (double)i * step, y, step * 0.9, height, colours[k], i + 1,
-				      columns[FIRST + k].title, bytes / MB);
+				      timeline_columns[JAVA + k].title, bytes / MB);
 		}
 	}
 	output_string(out, "</svg>\n");
@@ -167,8 +153,8 @@ int meminfo_timeline(struct cli *cli)
 	BASE_SCOPED(release) struct timeline t = { 0 };
 	const struct row_source source = {
 		.ctx = &t,
-		.count = COLUMNS,
-		.columns = columns,
+		.count = TIMELINE_COLUMNS,
+		.columns = timeline_columns,
 		.cells = t.cells,
 		.next = next_row,
 	};

@@ -143,19 +143,8 @@ const char *memory_part_name(enum memory_part part);
 
 /* ---- the account of a process as an answer ---- */
 
-/* Columns. */
-enum {
-	ACCOUNT_PART,
-	ACCOUNT_DETAIL,
-	ACCOUNT_RESIDENT,
-	ACCOUNT_COMMITTED,
-	ACCOUNT_USED,
-	ACCOUNT_COUNT,
-	ACCOUNT_ESTIMATED,
-	ACCOUNT_SHARED,
-	ACCOUNT_SWAP,
-	ACCOUNT_COLUMNS
-};
+/* account_columns, and their numbers. */
+#include <memory/memory_answer.query.h>
 
 struct memory_answer;
 

@@ -11,29 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hdb_column columns[ACCOUNT_COLUMNS] = {
-	{ "part", HDB_TYPE_TEXT, "part", "Part of the process's memory" },
-	{ "detail", HDB_TYPE_TEXT, "detail",
-	  "Kind of memory within the part. Empty if the row is the whole part, which counts "
-	  "towards RSS." },
-	{ "resident", HDB_TYPE_BYTES, "resident",
-	  "Size of the pages in physical memory. The parts add up to RSS." },
-	{ "committed", HDB_TYPE_BYTES, "committed",
-	  "Size of the accessible memory: mapped with access rights, or allocated. Pages become "
-	  "resident when first used." },
-	{ "used", HDB_TYPE_BYTES, "used",
-	  "Size of the memory in use by the VM, including garbage. For Netty, size of unreleased "
-	  "buffers." },
-	{ "count", HDB_TYPE_COUNT, "count", "Number of classes, stacks, buffers or files" },
-	{ "estimated", HDB_TYPE_BYTES, "estimated",
-	  "Part of the resident size that is estimated: allocated blocks at unknown addresses, assumed "
-	  "to be resident" },
-	{ "shared", HDB_TYPE_BYTES, "shared",
-	  "Size of the resident pages that other processes also use" },
-	{ "swap", HDB_TYPE_BYTES, "swap",
-	  "Size of the swapped-out pages, which RSS does not include" },
-};
-
 /* ---- rows ---- */
 
 static int row_next(void *ctx, struct hdb_error *err)
@@ -233,7 +210,7 @@ int memory_answer_make(struct memory_answer *a, const struct own_answer **out,
 	a->answer.source = (struct row_source){
 		.ctx = a,
 		.count = ACCOUNT_COLUMNS,
-		.columns = columns,
+		.columns = account_columns,
 		.cells = a->cells,
 		.row_count = a->memory.row_count,
 		.next = row_next,

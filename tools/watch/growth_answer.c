@@ -23,46 +23,7 @@
 /* Time until the limit is reached, beyond which no warning is given. */
 #define HOURS_MAX (24 * 365.0)
 
-enum {
-	JVM,
-	PROGRAM,
-	NAME,
-	GROWS,
-	BYTES,
-	PER_HOUR,
-	LOW,
-	HIGH,
-	OBJECTS,
-	OBJECTS_PER_HOUR,
-	SINCE,
-	HOURS,
-	POINTS,
-	COLUMNS
-};
-
-static const struct hdb_column columns[COLUMNS] = {
-	[JVM] = { "jvm", HDB_TYPE_TEXT, "JVM", "Process ID, in the PID namespace of watch" },
-	[PROGRAM] = { "program", HDB_TYPE_TEXT, "program", "Main class, module or JAR file" },
-	[NAME] = { "name", HDB_TYPE_TEXT, "name",
-		   "\"heap after GC\", or the name of a class that grows steadily" },
-	[GROWS] = { "grows", HDB_TYPE_BOOL, "grows", "Whether the heap or class grows steadily" },
-	[BYTES] = { "bytes", HDB_TYPE_BYTES, "bytes", "Size in the last record" },
-	[PER_HOUR] = { "hourly_delta", HDB_TYPE_INT, "per hour",
-		       "Growth in bytes per hour (Theil-Sen slope)" },
-	[LOW] = { "low_delta", HDB_TYPE_INT, "at least",
-		  "Lower bound of the growth per hour, with 95 % confidence" },
-	[HIGH] = { "high_delta", HDB_TYPE_INT, "at most",
-		   "Upper bound of the growth per hour, with 95 % confidence" },
-	[OBJECTS] = { "objects", HDB_TYPE_COUNT, "objects",
-		      "Number of objects in the last histogram" },
-	[OBJECTS_PER_HOUR] = { "objects_hourly_delta", HDB_TYPE_INT, "objects per hour",
-			       "Growth in objects per hour" },
-	[SINCE] = { "since", HDB_TYPE_TEXT, "since", "Time at which the growth began" },
-	[HOURS] = { "hours_left", HDB_TYPE_DOUBLE, "hours left",
-		    "Hours from the last record until the heap reaches its maximum size" },
-	[POINTS] = { "points", HDB_TYPE_COUNT, "points",
-		     "Number of points from which the growth is computed" },
-};
+#include <watch/growth_answer.query.h>
 
 struct growth_answer {
 	struct own_answer answer;
@@ -70,7 +31,7 @@ struct growth_answer {
 	struct growth_points points;
 	char path[256]; /* path of the first file, for messages */
 	size_t at;
-	struct hdb_value cells[COLUMNS];
+	struct hdb_value cells[GROWTH_COLUMNS];
 	char jvm[SERIES_JVM_SIZE], since[GROWTH_TIME_SIZE], name[1024], summary[SUMMARY_SIZE];
 };
 
@@ -296,9 +257,11 @@ int growth_answer_make(struct growth_answer *a, bool is_points, const struct own
 	TRY(growth_find(&a->growth, err));
 	explain(&a->growth, a->summary, sizeof(a->summary));
 	answer->name = "growth";
-	answer->source = (struct row_source){
-		.ctx = a, .count = COLUMNS, .columns = columns, .cells = a->cells, .next = next_row
-	};
+	answer->source = (struct row_source){ .ctx = a,
+					      .count = GROWTH_COLUMNS,
+					      .columns = growth_columns,
+					      .cells = a->cells,
+					      .next = next_row };
 	answer->facts[answer->fact_count++] = text_fact("summary", "summary", a->summary);
 	if (counts->damaged) {
 		answer->facts[answer->fact_count++] =

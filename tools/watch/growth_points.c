@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -19,22 +20,8 @@
 #define RUNS_SHOWN 20
 #define EVENTS_MAX 500
 
-enum { KIND, JVM, PROGRAM, TIME, HEAP, MAX, RSS, LIMIT, GC, NAME, BYTES, TEXT };
-
-static const struct hdb_column columns[GROWTH_POINT_COLUMNS] = {
-	{ "kind", HDB_TYPE_TEXT, "kind", "Kind of row: sample, class or event" },
-	{ "jvm", HDB_TYPE_TEXT, "JVM", "Process ID and start" },
-	{ "program", HDB_TYPE_TEXT, "program", "Main class, module or JAR file" },
-	{ "time", HDB_TYPE_COUNT, "time", "Milliseconds since 1970" },
-	{ "heap", HDB_TYPE_BYTES, "heap", "Heap used after the last garbage collection" },
-	{ "max", HDB_TYPE_BYTES, "maximum", "Maximum size of the heap" },
-	{ "rss", HDB_TYPE_BYTES, "RSS", "Resident set size" },
-	{ "limit", HDB_TYPE_BYTES, "limit", "Memory limit of the cgroup" },
-	{ "gc", HDB_TYPE_PERCENT, "GC (%)", "Time in garbage collection since the previous point" },
-	{ "name", HDB_TYPE_TEXT, "name", "Name of the class or event" },
-	{ "bytes", HDB_TYPE_BYTES, "bytes", "Size of the objects of the class" },
-	{ "text", HDB_TYPE_TEXT, "text", "Text of the event" },
-};
+#include <watch/growth_points.query.h>
+static_assert(POINT_COLUMNS == GROWTH_POINT_COLUMNS, "a cell for each column");
 
 struct point {
 	uint32_t run, name;
@@ -214,7 +201,7 @@ int growth_points_make(struct growth_points *p, const struct growth *growth, str
 	out->source = (struct row_source){
 		.ctx = p,
 		.count = GROWTH_POINT_COLUMNS,
-		.columns = columns,
+		.columns = point_columns,
 		.cells = p->cells,
 		.row_count = p->list.count,
 		.next = next_row,
