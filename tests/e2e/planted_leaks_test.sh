@@ -89,9 +89,17 @@ planted_head=$planted_head'PlantedThreads.transfer(PlantedThreads.java:[0-9]*) f
 grep -q "$planted_head" PlantedThreads.md ||
 	{ complain "PlantedThreads: not $planted_head"; head -n 6 PlantedThreads.md; }
 heapdb query triage --db PlantedThreads.heapdb --csv --columns rule,count,detail > details
-for line in '^deadlock,2,.*left"" waits for a java.util.concurrent.locks.ReentrantLock of ""right""' \
+for line in '^deadlock,4,.*left"" waits for a java.util.concurrent.locks.ReentrantLock held by ""right""' \
+	'^deadlock,4,.*""up"" waits for the monitor of PlantedThreads$Account 0x[0-9a-f]* held by ""down""' \
 	'^threads-not-started,1200,'; do
 	grep -q "$line" details || { complain "PlantedThreads: no $line"; cat details; }
+done
+COLUMNS=220 heapdb query threads --db PlantedThreads.heapdb > threads
+for line in 'transfer-\* (40)  *WAITING on ReentrantLock of main ' \
+	'up  *BLOCKED on PlantedThreads$Account of down ' \
+	'parked  *WAITING on int\[] ' \
+	'deadlock: .*"right" waits for a java.util.concurrent.locks.ReentrantLock held by'; do
+	grep -q "$line" threads || { complain "PlantedThreads: threads without $line"; cat threads; }
 done
 grep -q '^threads,' details && complain "PlantedThreads: threads that were not started count"
 make_report PlantedThreads control

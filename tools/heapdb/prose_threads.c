@@ -37,6 +37,12 @@ static void put_thread(struct output *out, const struct render_style *style,
 		  "  [{state}, ]shallow {shallow}[, retained {retained}]");
 	prose_row(out, rows,
 		  has_value(locals) && locals->u ? ", local variables: {locals}\n" : "\n");
+	if (has_value(rows_value(rows, "waits_for")))
+		prose_row(
+			out, rows,
+			"  waits for {waits_for_class} {waits_for}[, held by \"{lock_owner}\"]\n");
+	else if (has_value(rows_value(rows, "lock_owner")))
+		prose_row(out, rows, "  waits for a monitor held by \"{lock_owner}\"\n");
 }
 
 /* Prints a local variable, or an object that holds frames of a virtual thread. */
@@ -104,8 +110,8 @@ enum { NAME, FRAME, HOLDS, STATE };
 static const struct prose_column columns[] = {
 	{ { "retained", HDB_TYPE_BYTES, NULL, NULL }, PROSE_RETAINED },
 	{ { "thread", HDB_TYPE_TEXT, NULL, NULL }, NAME },
-	{ { "frame", HDB_TYPE_TEXT, NULL, NULL }, FRAME },
 	{ { "state", HDB_TYPE_TEXT, NULL, NULL }, STATE },
+	{ { "frame", HDB_TYPE_TEXT, NULL, NULL }, FRAME },
 	{ { "largest local", HDB_TYPE_TEXT, NULL, NULL }, HOLDS },
 	{ { "id", HDB_TYPE_ID, NULL, NULL }, PROSE_ID },
 };
@@ -150,6 +156,32 @@ static void set_frame(struct bytes *to, const struct hdb_value *text)
 		bytes_add(to, line, (size_t)(text->text + text->text_size - line) - 1);
 }
 
+/*
+ * Writes the state of a thread, and what it waits for: "WAITING on ReentrantLock of main". A lock
+ * of the JDK is named after its outer class. Conditions have no owner and no name, so they are
+ * omitted.
+ */
+static void set_state(struct bytes *to, const struct hdb_rows *rows)
+{
+	const struct hdb_value *name = rows_value(rows, "waits_for_class");
+	const struct hdb_value *owner = rows_value(rows, "lock_owner");
+
+	prose_set(to, rows_value(rows, "state"));
+	if (has_value(name) && !memmem(name->text, name->text_size, "$ConditionObject", 16)) {
+		const char *dot = memrchr(name->text, '.', name->text_size);
+		const char *start = dot ? dot + 1 : name->text, *end = name->text + name->text_size;
+		const char *inner = memchr(start, '$', (size_t)(end - start));
+
+		if (inner && memmem(inner, (size_t)(end - inner), "Sync", 4))
+			end = inner;
+		bytes_format(to, " on %.*s", (int)(end - start), start);
+	} else if (has_value(owner)) {
+		bytes_format(to, " on a monitor");
+	}
+	if (has_value(owner))
+		bytes_format(to, " of %.*s", (int)owner->text_size, owner->text);
+}
+
 static void start_thread(struct thread *t, const struct hdb_rows *rows)
 {
 	const struct hdb_value *retained = rows_value(rows, "retained");
@@ -162,7 +194,7 @@ static void start_thread(struct thread *t, const struct hdb_rows *rows)
 	t->g.shallow = t->g.text[FRAME].size = t->g.text[HOLDS].size = 0;
 	t->is_own = false;
 	prose_set(&t->g.text[NAME], rows_value(rows, "thread"));
-	prose_set(&t->g.text[STATE], rows_value(rows, "state"));
+	set_state(&t->g.text[STATE], rows);
 }
 
 /* Adds a frame of the thread, or an object held by one. */

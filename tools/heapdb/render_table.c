@@ -38,7 +38,7 @@
 #define CUT_MIN 12
 
 /* Columns that are hidden first. */
-#define ASIDE "position|limit|address|unreachable_objects|unreachable_shallow"
+#define ASIDE "position|limit|address|unreachable_objects|unreachable_shallow|largest local"
 
 /* Maximum indentation of a tree. */
 #define TREE_DEPTH 20

@@ -1,13 +1,6 @@
 /*
  * queries/leaks/leak_incident.c - a group of threads as one incident; leak_incident.h defines the
  * terms.
- *
- * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
- * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
- * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
- * monitor the thread needs, as the `this` of a synchronized method or in a slot after the
- * variables. This object is the last one that most of the blocked threads have in this frame. If
- * exactly one other thread refers to this object, that thread holds the monitor.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -15,6 +8,7 @@
 #include "heap/threads.h"
 #include "heap/values/values.h"
 #include "queries/objects/thread_state.h"
+#include "queries/objects/thread_waits.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -31,6 +25,7 @@ struct member {
 	size_t incident; /* INCIDENTS_MAX: none */
 	const char *state;
 	uint32_t ix, blocker_ix, owner_ix;
+	bool is_monitor;
 };
 
 struct incidents {
@@ -40,34 +35,6 @@ struct incidents {
 	size_t count;
 	struct base_vec members; /* struct member */
 };
-
-int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
-		   struct hdb_error *err)
-{
-	struct heap_object blocker;
-	int r = heap_field_object(heap, thread_ix,
-				  (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
-				  blocker_ix, err);
-
-	if (r != HDB_OK)
-		*blocker_ix = HEAP_NONE;
-	*owner_ix = HEAP_NONE;
-	TRY_FOUND(r);
-	TRY(heap_object(heap, *blocker_ix, &blocker, err));
-	if (blocker.kind != STORE_INSTANCE)
-		return HDB_OK; /* any object can be a blocker, even an array or a class */
-	r = heap_field_object(heap, *blocker_ix,
-			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
-			      err);
-	/* for a ReentrantReadWriteLock held by readers, the first reader is the owner */
-	if (r > 0)
-		r = heap_field_object(heap, *blocker_ix,
-				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
-				      err);
-	if (r != HDB_OK)
-		*owner_ix = HEAP_NONE;
-	return r < 0 ? r : HDB_OK;
-}
 
 /*
  * Reads the innermost frame of an application class. The result is "" if the stack has no such
@@ -121,7 +88,7 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 	TRY_ERRORS(query_thread_state(heap, ix, &state, err));
 	like.is_virtual = state.is_virtual;
 	member.state = state.name;
-	TRY(leak_wait_find(heap, ix, &member.blocker_ix, &member.owner_ix, err));
+	TRY(query_park_find(heap, ix, &member.blocker_ix, &member.owner_ix, err));
 	TRY(derive_retained(n->q->derive, ix, &bytes, err));
 	TRY_FOUND(incident_of(n, &like, &member.incident));
 	n->list[member.incident].count++;
@@ -157,6 +124,7 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 			if (pass == 0 && !blockers) {
 				common.blocker_ix = m->blocker_ix;
 				common.owner_ix = m->owner_ix;
+				common.is_monitor = m->is_monitor;
 			}
 			states += m->state == common.state ? 1 : less;
 			blockers += m->blocker_ix == common.blocker_ix ? 1 : less;
@@ -167,82 +135,26 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	if (blockers > n->list[no].count / 2 && common.blocker_ix != HEAP_NONE) {
 		out->blocker_ix = common.blocker_ix;
 		out->owner_ix = common.owner_ix;
+		out->is_monitor = common.is_monitor;
 	}
 }
 
-/* Finds the last object that most blocked threads have in their innermost frame. */
-static int vote(struct incidents *n, struct base_idmap *blocked, uint32_t *monitor_ix,
-		struct hdb_error *err)
+/* Finds the monitors at which members are blocked, and the threads that hold the monitors. */
+static int find_monitors(struct incidents *n, struct hdb_error *err)
 {
-	BASE_SCOPED(base_idmap_release) struct base_idmap votes = { 0 };
-	struct heap *heap = n->q->heap;
-	uint32_t most = 0;
+	BASE_SCOPED(query_waits_release) struct query_waits waits = { .platform_threads = 0 };
 
-	for (uint64_t i = 0; i < heap->roots.count; i++) {
-		const struct store_root *root = &heap->roots.records[i];
-		uint32_t count;
-
-		if (!root->is_local || root->frame_number != 0 ||
-		    base_idmap_get(blocked, root->thread_serial) == BASE_IDMAP_NONE)
-			continue;
-		count = base_idmap_get(&votes, root->ix);
-		count = count == BASE_IDMAP_NONE ? 1 : count + 1;
-		TRY(base_idmap_put(&votes, root->ix, count, err));
-		if (count >= most) {
-			most = count;
-			*monitor_ix = root->ix;
-		}
-	}
-	if (most * 2 <= blocked->count)
-		*monitor_ix = HEAP_NONE;
-	return HDB_OK;
-}
-
-/*
- * Finds the object at whose monitor most threads of the incident are blocked, and the thread that
- * holds the monitor.
- */
-static int find_monitor(struct incidents *n, size_t no, struct leak_incident *out,
-			struct hdb_error *err)
-{
-	BASE_SCOPED(base_idmap_release) struct base_idmap ours = { 0 }, blocked = { 0 };
-	struct heap *heap = n->q->heap;
-	uint32_t monitor_ix = HEAP_NONE, owner_ix = HEAP_NONE;
-	struct store_thread thread;
-
-	TRY(heap_load_roots(heap, err));
+	TRY(query_waits_find(n->q, &waits, err));
 	for (size_t i = 0; i < n->members.count; i++) {
-		const struct member *m = base_vec_at(&n->members, struct member, i);
+		struct member *m = base_vec_at(&n->members, struct member, i);
+		const struct query_wait *wait = query_waits_of(&waits, m->ix);
 
-		if (m->incident == no && m->state == out->state)
-			TRY(base_idmap_put(&ours, m->ix, 0, err));
-	}
-	for (uint64_t i = 0; i < heap_thread_count(heap); i++) {
-		TRY(heap_thread(heap, i, &thread, err));
-		if (thread.ix != STORE_NONE && base_idmap_get(&ours, thread.ix) != BASE_IDMAP_NONE)
-			TRY(base_idmap_put(&blocked, thread.thread_serial, 0, err));
-	}
-	TRY(vote(n, &blocked, &monitor_ix, err));
-	for (uint64_t i = 0; i < heap->roots.count && monitor_ix != HEAP_NONE; i++) {
-		const struct store_root *root = &heap->roots.records[i];
-
-		if (!root->is_local || root->ix != monitor_ix ||
-		    base_idmap_get(&blocked, root->thread_serial) != BASE_IDMAP_NONE)
+		if (!wait || !wait->is_monitor)
 			continue;
-		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
-		if (owner_ix != HEAP_NONE && owner_ix != thread.ix)
-			/*
-			 * several threads refer to this object, so the holder of the monitor is
-			 * unknown
-			 */
-			return HDB_OK;
-		owner_ix = thread.ix;
+		m->blocker_ix = wait->lock_ix;
+		m->owner_ix = wait->owner_ix;
+		m->is_monitor = true;
 	}
-	if (owner_ix == HEAP_NONE)
-		return HDB_OK;
-	out->blocker_ix = monitor_ix;
-	out->owner_ix = owner_ix;
-	out->is_monitor = true;
 	return HDB_OK;
 }
 
@@ -290,8 +202,10 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	*out = n->list[best];
 	assert(out->count > 0);
 	find_common(n, best, out);
-	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE)
-		TRY(find_monitor(n, best, out, err));
+	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE) {
+		TRY(find_monitors(n, err));
+		find_common(n, best, out);
+	}
 	/* `members` contains only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;

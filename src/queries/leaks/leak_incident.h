@@ -44,13 +44,6 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
 /*
- * Reads which object a thread is waiting for, and which thread owns that object. Sets both to
- * HEAP_NONE if the dump does not record them.
- */
-int leak_wait_find(struct heap *heap, uint32_t thread_ix, uint32_t *blocker_ix, uint32_t *owner_ix,
-		   struct hdb_error *err);
-
-/*
  * Names the Condition that a thread awaits after the field of a local variable that refers to it:
  * "a.Warehouse.notFull". Writes "" if no such field exists.
  */

@@ -6,6 +6,7 @@
 #include "base/search.h"
 #include "heap/threads.h"
 #include "queries/objects/thread_state.h"
+#include "queries/objects/thread_waits.h"
 #include "queries/objects/vthreads.h"
 #include "queries/queries.h"
 
@@ -30,6 +31,7 @@ struct threads_query {
 	struct base_vec by_thread;       /* struct local, sorted */
 	size_t local, local_end;         /* range of the current thread's local variables */
 	struct base_vec unlisted;        /* uint32_t: threads without a record, with --all */
+	struct query_waits waits;        /* without unlisted threads */
 	struct base_idmap carried;       /* index of the carrier -> index of its virtual thread */
 	struct analysis_vthread vthread; /* the current thread, if it is virtual */
 	uint32_t chunk;                  /* next stack chunk to list, or HEAP_NONE */
@@ -167,6 +169,18 @@ static void set_facts(struct query *q, const struct thread_counts *n)
 	query_fact(q, "stack_bytes", n->stack_bytes);
 }
 
+/* Adds the fact about deadlocks of the whole heap. */
+static int find_waits(struct query *q, struct threads_query *s, struct hdb_error *err)
+{
+	struct query_deadlock deadlock;
+
+	TRY(query_waits_find(q, &s->waits, err));
+	TRY(query_deadlock_find(q, &s->waits, &deadlock, err));
+	if (deadlock.threads)
+		query_fact_text(q, "deadlock", deadlock.text);
+	return HDB_OK;
+}
+
 static int open_threads(struct query *q, struct hdb_error *err)
 {
 	struct threads_query *s = q->state;
@@ -198,11 +212,14 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		return hdb_fail(err, HDB_NOTFOUND, "no such thread: %s", q->targets[0]);
 	q->total = s->no_stack ? n.threads : QUERY_TOTAL_UNKNOWN;
 	set_facts(q, &n);
+	TRY_ERRORS(r = find_waits(q, s, err));
 	(void)snprintf(names, sizeof(names),
 		       "%sid,class,serial,state,daemon,priority,depth,locals,shallow,retained,tid,"
-		       "virtual,group,parent_group%s",
+		       "virtual,group,parent_group%s%s",
 		       s->no_stack ? "thread," : "level,kind,thread,text,signature,",
-		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "");
+		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "",
+		       s->waits.list.count ? ",waits_for,waits_for_class,lock_owner,lock_owner_id" :
+					     "");
 	query_choose(q, names);
 	return HDB_OK;
 }
@@ -259,6 +276,25 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	query_set(q, STACK_BYTES, s->vthread.stack_bytes);
 	s->chunk = s->no_stack ? HEAP_NONE : s->vthread.chunk_ix;
 	query_set_id(q, CARRIER, s->vthread.carrier_ix);
+	return HDB_OK;
+}
+
+/* Sets the columns about the lock for which the thread waits. */
+static int set_wait(struct query *q, const struct threads_query *s, struct hdb_error *err)
+{
+	const struct query_wait *wait = query_waits_of(&s->waits, s->thread.ix);
+	char name[NAME_MAX_BYTES];
+
+	if (!wait)
+		return HDB_OK;
+	query_set_id(q, WAITS_FOR, wait->lock_ix);
+	if (wait->lock_ix != HEAP_NONE)
+		query_set_class_of(q, WAITS_FOR_CLASS, wait->lock_ix);
+	query_set_id(q, LOCK_OWNER_ID, wait->owner_ix);
+	if (wait->owner_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_thread_name(q->heap, wait->owner_ix, name, sizeof(name), err));
+	query_set_text(q, LOCK_OWNER, name);
 	return HDB_OK;
 }
 
@@ -319,6 +355,7 @@ static int thread_row(struct query *q, struct threads_query *s, struct hdb_error
 	if (heap_is_thread(q->heap, s->thread.ix)) {
 		TRY(query_set_thread_state(q, s->thread.ix, &state_cells, err));
 		TRY(set_virtual(q, s, err));
+		TRY(set_wait(q, s, err));
 	}
 	set_ended(q, &s->thread);
 	return HDB_OK;
@@ -418,6 +455,7 @@ static void close_threads(struct query *q)
 	base_vec_release(&s->by_thread);
 	base_vec_release(&s->unlisted);
 	base_idmap_release(&s->carried);
+	query_waits_release(&s->waits);
 }
 
 QUERY_DEFINE(threads, .state_size = sizeof(struct threads_query), .open = open_threads,

@@ -1,0 +1,282 @@
+/*
+ * queries/objects/thread_waits.c - what threads wait for; thread_waits.h describes the answer.
+ *
+ * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
+ * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
+ * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
+ * monitor the thread needs, and a frame of the thread that holds the monitor refers to it too. So
+ * the monitor is known if exactly one object of the innermost frame is also in frames of exactly
+ * one other thread. Threads blocked at the same monitor do not count as its holders. Old dumps
+ * record which monitors are in use. In such a dump, only these objects are considered.
+ */
+#include "queries/objects/thread_waits.h"
+
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "queries/objects/thread_state.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Maximum number of threads named as part of deadlocks. */
+#define NAMED_MAX 8u
+#define NAME_MAX_BYTES 128
+/* Number of threads between two checks of the cancel flag. */
+#define STEP_THREADS 1024u
+
+struct monitors {
+	struct query_waits *waits;
+	struct base_idmap threads; /* serial number of a thread to the index of its object */
+	struct base_idmap blocked; /* serial number of a blocked thread to its place in `list` */
+	/* by place: the last object found in the thread's innermost frame; owned */
+	uint32_t *innermost;
+	bool has_records; /* the dump records which monitors are in use */
+};
+
+int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, uint32_t *owner_ix,
+		    struct hdb_error *err)
+{
+	struct heap_object lock;
+	int r = heap_field_object(heap, thread_ix,
+				  (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
+				  lock_ix, err);
+
+	if (r != HDB_OK)
+		*lock_ix = HEAP_NONE;
+	*owner_ix = HEAP_NONE;
+	TRY_FOUND(r);
+	TRY(heap_object(heap, *lock_ix, &lock, err));
+	if (lock.kind != STORE_INSTANCE)
+		return HDB_OK; /* any object can be a blocker, even an array or a class */
+	r = heap_field_object(heap, *lock_ix,
+			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
+			      err);
+	/* for a ReentrantReadWriteLock held by readers, the first reader is the owner */
+	if (r > 0)
+		r = heap_field_object(heap, *lock_ix,
+				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
+				      err);
+	if (r != HDB_OK)
+		*owner_ix = HEAP_NONE;
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- monitors ---- */
+
+/* Returns the place of a thread that is blocked in the frame of a root, or BASE_IDMAP_NONE. */
+static uint32_t blocked_place(const struct monitors *m, const struct store_root *root)
+{
+	return root->is_local && root->frame_number == 0 ?
+		       base_idmap_get(&m->blocked, root->thread_serial) :
+		       BASE_IDMAP_NONE;
+}
+
+/*
+ * Finds the only thread that refers to an object and is not blocked at it. Returns HEAP_NONE if
+ * there is no such thread, or more than one.
+ */
+static uint32_t only_holder(struct monitors *m, const struct store_root *roots, size_t count)
+{
+	uint32_t owner_ix = HEAP_NONE;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t ix = base_idmap_get(&m->threads, roots[i].thread_serial);
+		const uint32_t place = base_idmap_get(&m->blocked, roots[i].thread_serial);
+
+		if (!roots[i].is_local || ix == BASE_IDMAP_NONE || ix == owner_ix ||
+		    (place != BASE_IDMAP_NONE && m->innermost[place] == roots[i].ix))
+			continue;
+		if (owner_ix != HEAP_NONE)
+			return HEAP_NONE;
+		owner_ix = ix;
+	}
+	return owner_ix;
+}
+
+/* Considers an object, given by its root records, as the monitor that blocked threads need. */
+static void add_candidate(struct monitors *m, const struct store_root *roots, size_t count)
+{
+	uint32_t owner_ix;
+	bool is_wanted = false, is_recorded = !m->has_records;
+
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t place = blocked_place(m, &roots[i]);
+
+		is_recorded |= roots[i].kind == HPROF_ROOT_MONITOR_USED;
+		if (place == BASE_IDMAP_NONE)
+			continue;
+		m->innermost[place] = roots[i].ix;
+		is_wanted = true;
+	}
+	owner_ix = is_wanted && is_recorded ? only_holder(m, roots, count) : HEAP_NONE;
+	for (size_t i = 0; i < count && owner_ix != HEAP_NONE; i++) {
+		const uint32_t place = blocked_place(m, &roots[i]);
+		struct query_wait *wait;
+
+		if (place == BASE_IDMAP_NONE)
+			continue;
+		wait = base_vec_at(&m->waits->list, struct query_wait, place);
+		if (wait->lock_ix == roots[i].ix || wait->thread_ix == roots[i].ix)
+			continue;
+		/* Of several objects, the monitor is unknown, and the owner if they differ. */
+		wait->is_monitor = wait->owner_ix == HEAP_NONE || wait->owner_ix == owner_ix;
+		wait->lock_ix = wait->owner_ix == HEAP_NONE ? roots[i].ix : HEAP_NONE;
+		wait->owner_ix = wait->is_monitor ? owner_ix : wait->thread_ix;
+	}
+}
+
+static int find_monitors(struct query *q, struct monitors *m, struct hdb_error *err)
+{
+	struct heap *heap = q->heap;
+	const struct store_root *roots;
+	uint64_t end;
+
+	if (!m->blocked.count)
+		return HDB_OK;
+	TRY(heap_load_roots(heap, err));
+	TRY(BASE_ALLOC(m->innermost, m->waits->list.count, "threads", err));
+	memset(m->innermost, 0xff, m->waits->list.count * sizeof(*m->innermost));
+	roots = heap->roots.records;
+	for (uint64_t i = 0; i < heap->roots.count && !m->has_records; i++)
+		m->has_records = roots[i].kind == HPROF_ROOT_MONITOR_USED;
+	for (uint64_t i = 0; i < heap->roots.count; i = end) {
+		for (end = i + 1; end < heap->roots.count && roots[end].ix == roots[i].ix;)
+			end++;
+		add_candidate(m, roots + i, (size_t)(end - i));
+	}
+	return HDB_OK;
+}
+
+/* ---- all threads ---- */
+
+static int add_thread(struct query *q, struct monitors *m, const struct store_thread *thread,
+		      struct hdb_error *err)
+{
+	struct query_waits *waits = m->waits;
+	struct query_wait wait = { .thread_ix = thread->ix };
+	struct query_thread_state state = { NULL, false };
+
+	if (thread->ix == STORE_NONE || !heap_is_thread(q->heap, thread->ix) || thread->has_ended)
+		return HDB_OK;
+	TRY_ERRORS(query_thread_state(q->heap, thread->ix, &state, err));
+	waits->platform_threads += !state.is_virtual;
+	TRY(base_idmap_put(&m->threads, thread->thread_serial, thread->ix, err));
+	TRY(query_park_find(q->heap, thread->ix, &wait.lock_ix, &wait.owner_ix, err));
+	if (wait.lock_ix == HEAP_NONE) {
+		if (!state.name || strcmp(state.name, "BLOCKED") != 0)
+			return HDB_OK;
+		TRY(base_idmap_put(&m->blocked, thread->thread_serial, (uint32_t)waits->list.count,
+				   err));
+	}
+	TRY(base_idmap_put(&waits->by_thread, thread->ix, (uint32_t)waits->list.count, err));
+	return base_vec_push(&waits->list, &wait, sizeof(wait), err);
+}
+
+static void release(struct monitors *m)
+{
+	base_idmap_release(&m->threads);
+	base_idmap_release(&m->blocked);
+	free(m->innermost);
+}
+
+int query_waits_find(struct query *q, struct query_waits *out, struct hdb_error *err)
+{
+	BASE_SCOPED(release) struct monitors m = { .waits = out };
+	struct store_thread thread;
+
+	*out = (struct query_waits){ .platform_threads = 0 };
+	for (uint64_t no = 0; no < heap_thread_count(q->heap); no++) {
+		TRY(heap_thread(q->heap, no, &thread, err));
+		TRY(add_thread(q, &m, &thread, err));
+		if (no % STEP_THREADS == 0)
+			TRY(base_step(q->work, no, err));
+	}
+	return find_monitors(q, &m, err);
+}
+
+const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix)
+{
+	const uint32_t place = base_idmap_get(&waits->by_thread, thread_ix);
+	const struct query_wait *wait = place == BASE_IDMAP_NONE ?
+						NULL :
+						base_vec_at(&waits->list, struct query_wait, place);
+
+	return wait && (wait->lock_ix != HEAP_NONE || wait->is_monitor) ? wait : NULL;
+}
+
+void query_waits_release(struct query_waits *waits)
+{
+	base_vec_release(&waits->list);
+	base_idmap_release(&waits->by_thread);
+}
+
+/* ---- deadlocks ---- */
+
+/* Returns the wait of a thread for another thread, or NULL. */
+static const struct query_wait *owned_wait(const struct query_waits *waits, uint32_t thread_ix)
+{
+	const struct query_wait *wait = query_waits_of(waits, thread_ix);
+
+	return wait && wait->owner_ix != HEAP_NONE ? wait : NULL;
+}
+
+/* Appends '"left" waits for a java.util.concurrent.locks.ReentrantLock held by "right"'. */
+static int add_wait(struct query *q, const struct query_wait *wait, struct base_text to,
+		    struct hdb_error *err)
+{
+	char name[NAME_MAX_BYTES], owner[NAME_MAX_BYTES], lock[NAME_MAX_BYTES] = "";
+	const size_t used = strlen(to.buf);
+	const char *class_name =
+		wait->lock_ix == HEAP_NONE ? "" : heap_class_name_of(q->heap, wait->lock_ix);
+	uint64_t id;
+
+	TRY(heap_thread_name(q->heap, wait->thread_ix, name, sizeof(name), err));
+	TRY(heap_thread_name(q->heap, wait->owner_ix, owner, sizeof(owner), err));
+	if (wait->is_monitor && wait->lock_ix != HEAP_NONE) {
+		TRY(heap_id(q->heap, wait->lock_ix, &id, err));
+		(void)snprintf(lock, sizeof(lock), "the monitor of %s 0x%" PRIx64, class_name, id);
+	} else {
+		(void)snprintf(lock, sizeof(lock), "a %.*s",
+			       wait->is_monitor ? 7 : (int)strcspn(class_name, "$"),
+			       wait->is_monitor ? "monitor" : class_name);
+	}
+	(void)snprintf(to.buf + used, to.size - used, "%s\"%s\" waits for %s held by \"%s\"",
+		       used ? ", " : "", name, lock, owner);
+	return HDB_OK;
+}
+
+/*
+ * A thread waits for at most one other thread, so each thread is followed once. A chain that
+ * returns to itself is a cycle, and cycles have no thread in common.
+ */
+int query_deadlock_find(struct query *q, const struct query_waits *waits,
+			struct query_deadlock *out, struct hdb_error *err)
+{
+	BASE_SCOPED(base_idmap_release) struct base_idmap visits = { 0 };
+
+	*out = (struct query_deadlock){ .first_ix = HEAP_NONE };
+	for (uint32_t walk = 0; walk < waits->list.count; walk++) {
+		const struct query_wait *first = base_vec_at(&waits->list, struct query_wait, walk);
+		const struct query_wait *wait = owned_wait(waits, first->thread_ix);
+
+		while (wait && base_idmap_get(&visits, wait->thread_ix) == BASE_IDMAP_NONE) {
+			TRY(base_idmap_put(&visits, wait->thread_ix, walk, err));
+			wait = owned_wait(waits, wait->owner_ix);
+		}
+		if (!wait || base_idmap_get(&visits, wait->thread_ix) != walk)
+			continue;
+		first = wait;
+		if (out->first_ix == HEAP_NONE)
+			out->first_ix = first->thread_ix;
+		do {
+			if (out->threads++ < NAMED_MAX)
+				TRY(add_wait(q, wait, BASE_TEXT(out->text), err));
+			wait = owned_wait(waits, wait->owner_ix);
+			assert(wait);
+		} while (wait != first);
+	}
+	return HDB_OK;
+}
