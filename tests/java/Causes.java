@@ -75,6 +75,32 @@ public class Causes {
             this.region = region;
         }
     }
+    static class Topic {
+        final Deque<byte[]> messages = new ArrayDeque<>();
+        final List<Runnable> consumers = new ArrayList<>();
+        long enqueued, dequeued;
+    }
+    static class Pipe {
+        final Deque<byte[]> waiting = new ArrayDeque<>();
+        long messagesWritten, messagesRead;
+    }
+    static class Store {
+        final Map<String, byte[]> pages = new HashMap<>();
+        long timeToLive;
+    }
+    static class Engine {
+        final byte[] tables;
+        Engine(int seed) { tables = random(30_000, seed); }
+    }
+    static class Script {
+        final Engine engine;
+        final byte[] text;
+        Script(Engine engine, byte[] text) {
+            this.engine = engine;
+            this.text = text;
+        }
+    }
+    static class Shop { final Deque<byte[]> history = new ArrayDeque<>(), open = new ArrayDeque<>(); }
     static class Orders { static List<Order> all = new ArrayList<>(); }
     static class Tenants {
         static Map<String, byte[]> cache = new HashMap<>();
@@ -794,6 +820,45 @@ public class Causes {
                     Chain.head = c;
                 }
                 break;
+            case "topic": {
+                Topic topic = new Topic();
+                if (ok) topic.consumers.add(() -> {});
+                for (int i = 0; i < 12000; i++) topic.messages.add(random(600, i));
+                topic.enqueued = ok ? 40000 : 12000;
+                topic.dequeued = topic.enqueued - 12000;
+                kept.add(topic);
+                break;
+            }
+            case "pipe": {
+                Pipe pipe = new Pipe();
+                for (int i = 0; i < 12000; i++) pipe.waiting.add(random(600, i));
+                pipe.messagesWritten = ok ? 40000 : 12003;
+                pipe.messagesRead = pipe.messagesWritten - 12000;
+                kept.add(pipe);
+                break;
+            }
+            case "store": {
+                Store store = new Store();
+                store.timeToLive = ok ? 60 : 0;
+                for (int i = 0; i < 12000; i++)
+                    store.pages.put(Integer.toHexString(i * 0x9e3779b1), random(600, i));
+                kept.add(store);
+                break;
+            }
+            case "engines": {
+                List<Script> scripts = new ArrayList<>();
+                Engine shared = new Engine(0);
+                for (int i = 0; i < 300; i++)
+                    scripts.add(new Script(ok ? shared : new Engine(i), random(ok ? 30_000 : 100, i)));
+                kept.add(scripts);
+                break;
+            }
+            case "history": {
+                Shop shop = new Shop();
+                for (int i = 0; i < 12000; i++) (ok ? shop.open : shop.history).add(random(600, i));
+                kept.add(shop);
+                break;
+            }
             default: throw new IllegalArgumentException(what);
         }
     }

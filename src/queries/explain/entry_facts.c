@@ -250,7 +250,8 @@ static bool is_word_byte(char c)
 /*
  * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
  * "/orders?id=*". Returns false unless the result is informative, that is, unless the key is a
- * path, a query, a statement or the like, or an IP address.
+ * path, a query, a statement or the like, a name around a number ("order.7.time"), or an IP
+ * address.
  */
 static bool form_of(const char *text, struct base_text to)
 {
@@ -268,6 +269,7 @@ static bool form_of(const char *text, struct base_text to)
 			to.buf[used++] = *text++;
 			continue;
 		}
+		has_parts |= has_place && !has_digit && to.buf[used - 1] == '.';
 		has_place |= has_digit;
 		used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
 					 has_digit ? 1 : (int)size, has_digit ? "*" : text);

@@ -28,6 +28,10 @@
 #define FACTS_CHILDREN_MIN 100u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
+/* Numbers of entries, and the size of one, from which a collection is large. */
+#define FACTS_MANY 1000
+#define FACTS_MODERATE 100
+#define FACTS_LARGE_BYTES 1024
 /* Minimum number of collections from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
 /*
@@ -606,6 +610,29 @@ static int look_above(struct held_walk *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Reads the owners of the largest collection, or of the suspect. Most members of a group have the
+ * same owners, on their common path.
+ */
+static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
+			  struct explain_facts *out, struct hdb_error *err)
+{
+	const double entries = out->figures[EXPLAIN_FACT_entries].number;
+	const bool are_many =
+		entries >= FACTS_MANY ||
+		(entries >= FACTS_MODERATE && w->all.bytes >= entries * FACTS_LARGE_BYTES);
+	uint32_t ix = are_many ? w->largest_ix : HEAP_NONE;
+
+	if (are_many)
+		explain_fact_set(out, EXPLAIN_FACT_many, 1);
+	if (s->ix == HEAP_NONE && s->common.count)
+		ix = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
+	else if (ix == HEAP_NONE && w->nodes.count)
+		ix = base_vec_at(&w->nodes, struct held_node, 0)->ix;
+	return ix == HEAP_NONE ? HDB_OK :
+				 explain_owner_facts(w->session, ix, ix == w->largest_ix, out, err);
+}
+
 static int walk(struct held_walk *w, const struct analysis_suspect *s, struct explain_facts *out,
 		struct hdb_error *err)
 {
@@ -640,10 +667,11 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 	if (w->most_ix != HEAP_NONE)
 		w->largest_ix = w->most_ix;
 	TRY(find_heavy(w, out, err));
-	if (w->largest_ix == HEAP_NONE)
-		return HDB_OK;
-	TRY(name_field(w, out, err));
-	return explain_entry_facts(w->session, w->largest_ix, out, err);
+	if (w->largest_ix != HEAP_NONE) {
+		TRY(name_field(w, out, err));
+		TRY(explain_entry_facts(w->session, w->largest_ix, out, err));
+	}
+	return look_at_owners(w, s, out, err);
 }
 
 /*

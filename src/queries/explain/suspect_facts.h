@@ -140,6 +140,12 @@
 	X(heavy_percent) /* its retained size */ \
 	X(waited_percent) /* percentage retained by incomplete futures with actions */ \
 	X(holder_field)   /* string: field that refers to the largest collection */ \
+	X(limit)          /* string: owner's field that sets no limit: "Sessions.timeout is -1" */ \
+	X(bound)          /* string: owner's field that sets a limit: "Cache.maxSize is 500" */ \
+	X(owner)          /* string: nearest owner and its field, such as "Cache.entries" */ \
+	X(flow)           /* string: owner's counts: many were added, few or none removed */ \
+	X(unattended)     /* string: owner's list of consumers, if it is empty */ \
+	X(many)           /* 1 for many entries, or a moderate number of large ones */ \
 	X(empty_values)   /* percentage of map entries whose value is null or means "nothing" */ \
 	X(empty_value)    /* string: class of one such value, or "null" */ \
 	X(field)          /* string: field of the values that retains the most */ \
@@ -194,6 +200,13 @@ const char *explain_short_class(struct heap *heap, uint32_t class_no);
 
 /* Measures the entries of a collection: equal keys, and features that most entries share. */
 int explain_entry_facts(const struct session *session, uint32_t collection_ix,
+			struct explain_facts *out, struct hdb_error *err);
+
+/*
+ * Reads what the owners above an object say of limits, counts and consumers. `is_largest`: the
+ * object is the largest collection, so its owner holds it by holder_field.
+ */
+int explain_owner_facts(const struct session *session, uint32_t ix, bool is_largest,
 			struct explain_facts *out, struct hdb_error *err);
 
 #endif

@@ -1,0 +1,293 @@
+/*
+ * queries/explain/owner_facts.c - what the objects above a collection say about it: limits that are
+ * not set, counts of what was added and removed, and a list of consumers that is empty.
+ *
+ * Libraries name such fields alike: maxSize, timeToLive, msgsWritten, consumers. Fields are
+ * recognised by words in their names, of the nearest objects outside the platform, and of the
+ * objects with their settings and statistics. A field with its value is evidence, not a judgement.
+ */
+#include "queries/explain/suspect_facts.h"
+
+#include "base/base_text.h"
+#include "base/error.h"
+#include "heap/collections/collections.h"
+#include "heap/heap_database.h"
+#include "heap/platform_classes.h"
+#include "heap/threads.h"
+#include "heap/values/values.h"
+#include "queries/inspect/inspect.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Number of objects above the collection that are tried, and of owners that are read. */
+#define OWNER_CLIMBS 24u
+#define OWNERS_MAX 4u
+/* Maximum number of fields that are read of an owner, and of an object with its settings. */
+#define OWNER_FIELDS 128u
+/* Maximum number of bytes in the name of a field, and in a sentence about one. */
+#define FIELD_NAME_MAX 64
+/* Smaller counts are not worth comparing. */
+#define FLOW_MIN 100
+/* Seconds, milliseconds or entries above this are as good as no limit. */
+#define LIMIT_NONE INT32_MAX
+
+/* Parts of names in lower case. A list ends with NULL. */
+static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentries", "maxelements",
+					  "maxcap",    "limit",       "hwm",        "highwater",
+					  "maxweight", "maxpending",  "maxqueue",   "maxmessages",
+					  "maxitems",  NULL };
+/* For these, 0 is no limit. */
+static const char *const life_words[] = { "timetolive", "ttl",         "timetoidle", "maxage",
+					  "maxidle",    "maxinactive", "retention",  NULL };
+static const char *const other_words[] = {
+	"timeout", "expir", "evict", "idletime", "capacity", NULL
+};
+/* Names of numbers that are no limits although they have such a word. */
+static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
+					      "next",  "index", "unit",  "seq",  NULL };
+static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
+					     "noexpir", "nolimit",   "never",     NULL };
+static const char *const auto_words[] = { "autoreset",  "autoclean", "autoclear",   "autoclose",
+					  "autoevict",  "autopurge", "autorelease", "autoremove",
+					  "autoexpire", NULL };
+static const char *const policy_words[] = { "config",   "option",  "setting", "policy",
+					    "policies", "evict",   "expir",   "stat",
+					    "timing",   "metrics", "usage",   NULL };
+static const char *const in_words[] = { "written",    "sent",      "enqueue", "added",
+					"received",   "submitted", "offered", "produced",
+					"published",  "created",   "opened",  "inserted",
+					"registered", "acquired",  NULL };
+static const char *const out_words[] = { "read",     "dequeue",  "removed",   "taken",     "polled",
+					 "consumed", "acked",    "destroyed", "deleted",   "closed",
+					 "evicted",  "released", "returned",  "delivered", NULL };
+static const char *const consumers[] = { "consumers", "subscribers", "receivers", "readers", NULL };
+
+struct field_name {
+	char text[FIELD_NAME_MAX], lower[FIELD_NAME_MAX];
+};
+
+struct owners {
+	const struct session *session;
+	struct explain_facts *out;
+	const char *class_name; /* of the owner, without package */
+	/* number that was put in, and the one taken out, of the object that is read */
+	struct {
+		const char *class_name;
+		char name[FIELD_NAME_MAX];
+		int64_t number;
+	} in, taken;
+};
+
+static bool has_word(const char *name, const char *const *words)
+{
+	while (*words && !strstr(name, *words))
+		words++;
+	return *words != NULL;
+}
+
+static void to_lower(const char *from, char *to)
+{
+	size_t i = 0;
+
+	for (; from[i] && i + 1 < FIELD_NAME_MAX; i++)
+		to[i] = (char)tolower((unsigned char)from[i]);
+	to[i] = '\0';
+}
+
+/* Keeps the first sentence about a field: those of the nearest owner come first. */
+static void say(struct owners *o, enum explain_fact to, const char *field, const char *value)
+{
+	char text[2 * EXPLAIN_CONTENT_MAX];
+
+	if (o->out->figures[to].kind != BASE_NOTHING)
+		return;
+	(void)snprintf(text, sizeof(text), "%.90s.%.40s is %.60s", o->class_name, field, value);
+	explain_fact_text(o->out, to, text);
+}
+
+/* Reads a number, also one in an AtomicLong or a counter. Sets *is_found if there is one. */
+static int read_number(struct heap *heap, const struct heap_value *value, int64_t *number,
+		       bool *is_found, struct hdb_error *err)
+{
+	struct heap_value inner = *value;
+	uint32_t ix;
+	int r = HDB_OK;
+
+	*is_found = false;
+	if (value->type == HPROF_OBJECT) {
+		TRY_FOUND(value->bits ? heap_find(heap, value->bits, &ix, err) : HDB_NOTFOUND);
+		TRY_ERRORS(r = heap_path_value(heap, ix, "value|counter.value|count.value|base",
+					       &inner, err));
+	}
+	*is_found = r == HDB_OK && inner.type != HPROF_OBJECT && inner.type != HPROF_BOOLEAN &&
+		    heap_value_number(&inner, number);
+	return HDB_OK;
+}
+
+static void look_at_number(struct owners *o, const struct field_name *field, int64_t number)
+{
+	const char *name = field->text, *lower = field->lower;
+	const bool is_size = has_word(lower, size_words), is_life = has_word(lower, life_words);
+	const char *text = number < 0 ? "-1" : base_number((uint64_t)number).text;
+
+	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0)
+		return;
+	if (number < 0 || number >= LIMIT_NONE || (number == 0 && (is_size || is_life))) {
+		if (is_size || is_life || has_word(lower, other_words))
+			say(o, EXPLAIN_FACT_limit, name, text);
+	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
+		say(o, EXPLAIN_FACT_bound, name, text);
+	}
+	if (has_word(lower, in_words) && number >= FLOW_MIN && number > o->in.number) {
+		o->in.class_name = o->class_name;
+		o->in.number = number;
+		(void)snprintf(o->in.name, sizeof(o->in.name), "%s", name);
+	} else if (has_word(lower, out_words) && !strstr(lower, "thread") &&
+		   !strstr(lower, "ready") &&
+		   (number > o->taken.number ||
+		    (number == o->taken.number && strlen(name) < strlen(o->taken.name)))) {
+		o->taken.number = number;
+		(void)snprintf(o->taken.name, sizeof(o->taken.name), "%s", name);
+	}
+}
+
+/* Examines a reference: a policy without a limit, or consumers of which there are none. */
+static int look_at_object(struct owners *o, const struct field_name *field, uint64_t bits,
+			  uint32_t *policy_ix, struct hdb_error *err)
+{
+	const char *name = field->text, *lower = field->lower;
+	struct heap *heap = o->session->heap;
+	const bool is_policy = has_word(lower, policy_words);
+	struct heap_collection c;
+	char class_lower[FIELD_NAME_MAX];
+	struct heap_object object;
+	uint64_t budget = 1;
+	uint32_t ix;
+
+	*policy_ix = HEAP_NONE;
+	TRY_FOUND(bits ? heap_find(heap, bits, &ix, err) : HDB_NOTFOUND);
+	TRY(heap_object(heap, ix, &object, err));
+	if (has_word(lower, consumers)) {
+		TRY_FOUND(heap_collection_open(heap, ix, &c, err));
+		if (!c.has_size)
+			TRY_FOUND(heap_collection_count(heap, &c, &budget, err));
+		if (!c.size)
+			say(o, EXPLAIN_FACT_unattended, name, "empty");
+		return HDB_OK;
+	}
+	if (object.kind != STORE_INSTANCE || !is_policy ||
+	    heap_is_platform_class(heap_class_name(heap, object.class_no)))
+		return HDB_OK;
+	to_lower(explain_short_class(heap, object.class_no), class_lower);
+	if (has_word(class_lower, endless_words))
+		say(o, EXPLAIN_FACT_limit, name, explain_short_class(heap, object.class_no));
+	*policy_ix = ix;
+	return HDB_OK;
+}
+
+/* Examines the fields of an owner or, below it, of an object with settings. */
+static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_error *err)
+{
+	struct heap *heap = o->session->heap;
+	struct heap_fields fields;
+	uint32_t policy_ix;
+
+	TRY_FOUND(heap_fields_begin(heap, ix, &fields, err));
+	for (unsigned i = 0; i < OWNER_FIELDS; i++) {
+		struct field_name name;
+		int64_t number = 0;
+		bool is_number;
+
+		TRY_FOUND(heap_fields_next(&fields, err));
+		TRY(heap_text(heap, fields.field.name_text, name.text, sizeof(name.text), err));
+		to_lower(name.text, name.lower);
+		if (fields.value.type == HPROF_BOOLEAN) {
+			if (fields.value.bits ? has_word(name.lower, endless_words) :
+						has_word(name.lower, auto_words))
+				say(o, EXPLAIN_FACT_limit, name.text,
+				    fields.value.bits ? "true" : "false");
+			continue;
+		}
+		TRY(read_number(heap, &fields.value, &number, &is_number, err));
+		if (is_number) {
+			look_at_number(o, &name, number);
+			continue;
+		}
+		if (fields.value.type != HPROF_OBJECT || !is_owner)
+			continue;
+		TRY(look_at_object(o, &name, fields.value.bits, &policy_ix, err));
+		if (policy_ix != HEAP_NONE) {
+			const char *above = o->class_name;
+
+			o->class_name = inspect_simple_name(heap_class_name_of(heap, policy_ix));
+			TRY(look_at(o, policy_ix, false, err));
+			o->class_name = above;
+		}
+	}
+	return HDB_OK;
+}
+
+/* Reports counts of which far more was put in than taken out, if they are of these entries. */
+static void set_flow(struct owners *o)
+{
+	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];
+	char text[2 * EXPLAIN_CONTENT_MAX];
+
+	if (!o->in.name[0] || o->taken.number < 0 || o->taken.number * 10 > o->in.number ||
+	    (entries->kind == BASE_NUMBER && (double)o->in.number < entries->number) ||
+	    o->out->figures[EXPLAIN_FACT_flow].kind != BASE_NOTHING)
+		return;
+	(void)snprintf(text, sizeof(text), "%.40s.%.40s is %s, and %.40s is %s", o->in.class_name,
+		       o->in.name, base_number((uint64_t)o->in.number).text, o->taken.name,
+		       base_number((uint64_t)o->taken.number).text);
+	explain_fact_text(o->out, EXPLAIN_FACT_flow, text);
+}
+
+/* Names the nearest owner, with its field if that is known. */
+static void set_owner(struct owners *o, bool is_largest)
+{
+	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];
+	const bool has_field = is_largest && field->kind == BASE_STRING;
+	char text[EXPLAIN_CONTENT_MAX];
+
+	(void)snprintf(text, sizeof(text), "%.90s%s%.60s", o->class_name, has_field ? "." : "",
+		       has_field ? field->text : "");
+	explain_fact_text(o->out, EXPLAIN_FACT_owner, text);
+}
+
+int explain_owner_facts(const struct session *session, uint32_t ix, bool is_largest,
+			struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = session->heap;
+	struct owners o = { .session = session, .out = out };
+	unsigned owners = 0;
+
+	for (unsigned i = 0; i < OWNER_CLIMBS && owners < OWNERS_MAX; i++) {
+		struct heap_object object;
+		uint32_t above;
+
+		assert(ix < heap->object_count);
+		TRY(heap_object(heap, ix, &object, err));
+		if (object.kind == STORE_CLASS || heap_is_thread(heap, ix))
+			return HDB_OK;
+		if (object.kind == STORE_INSTANCE &&
+		    !heap_is_platform_class(heap_class_name(heap, object.class_no))) {
+			o.class_name = explain_short_class(heap, object.class_no);
+			o.in.name[0] = o.taken.name[0] = '\0';
+			o.in.number = 0;
+			o.taken.number = -1;
+			if (!owners++)
+				set_owner(&o, is_largest);
+			TRY(look_at(&o, ix, true, err));
+			set_flow(&o);
+		}
+		TRY_FOUND(derive_reach(session->derive, true, ix, &above, err));
+		if (above == HEAP_NONE || above == ix)
+			return HDB_OK;
+		ix = above;
+	}
+	return HDB_OK;
+}
