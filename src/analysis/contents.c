@@ -12,6 +12,7 @@
 #include "base/pipeline.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
+#include "heap/heap_database.h"
 #include "heap/values/string_scan.h"
 
 #include <assert.h>
@@ -258,7 +259,8 @@ static int read_take(void *ctx, struct derive_block *block, struct hdb_error *er
 		if (!count_one(s, block->objects, made[i].ix - block->objects->first_ix))
 			continue;
 		if (s->out->count == s->room)
-			return hdb_fail(err, HDB_ECORRUPT, "objects changed while being read");
+			return heap_damaged(s->session->heap, STORE_CLASS_COUNTS, 0,
+					    "too few objects", err);
 		records[s->out->count++] = made[i];
 	}
 	return HDB_OK;

@@ -45,7 +45,9 @@ int hdb_list_open(struct hdb *db, enum hdb_list_kind kind, struct hdb_list **out
 		r = derive_children(&db->derive, &list->lists, err);
 		break;
 	default:
-		r = hdb_fail(err, HDB_EUSAGE, "unknown kind of list: %d", (int)kind);
+		r = hdb_fail(err, HDB_EUSAGE,
+			     "invalid kind of list: %d (expected a value of enum hdb_list_kind)",
+			     (int)kind);
 	}
 	if (r < 0) {
 		free(list);

@@ -39,7 +39,8 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 	const uint32_t no = (uint32_t)names->list.count;
 
 	if (no >= BASE_NAMES_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "too many names");
+		return hdb_fail(err, HDB_ELIMIT, "too many names in a tree (limit %u)",
+				BASE_NAMES_MAX);
 	if (!is_lent)
 		TRY(copy_text(names, &name, err));
 	TRY(base_vec_push(&names->list, &name, sizeof(name), err));
@@ -76,7 +77,7 @@ int base_names_add(struct base_names *names, const struct base_name *name, bool 
 	uint64_t hash;
 
 	if (!find_name(names, name, &hash, no))
-		return hdb_fail(err, HDB_ELIMIT, "too many names with the same hash");
+		return hdb_fail(err, HDB_ELIMIT, "too many names in a tree have the same hash");
 	if (*no != BASE_IDMAP_NONE)
 		return HDB_OK;
 	*no = (uint32_t)names->list.count;

@@ -131,8 +131,10 @@ static int add_word(struct base_secrets *s, struct words *words, struct word wor
 	uint16_t *at;
 
 	if (word.size < 3 || words->count == WORDS_MAX)
-		return hdb_fail(err, HDB_EBUG, "rule %s: \"%.*s\"", rules[word.rule].name,
-				word.size, word.text);
+		return hdb_fail(
+			err, HDB_EBUG,
+			"secrets.rules, rule %s: \"%.*s\" is too short, or there are too many words",
+			rules[word.rule].name, word.size, word.text);
 	hash = hash_of(s->fold, (const uint8_t *)word.text + (by_end ? word.size - 3 : 0));
 	words->list[words->count++] = word;
 	words->bits[hash / 8] |= (uint8_t)(1u << hash % 8);

@@ -84,7 +84,8 @@ static int add_slab(struct base_buckets *buckets, uint64_t bytes, struct hdb_err
 
 	if (buckets->slots.count + count >= GRAPH_NO_SLOT) {
 		base_big_free(&slab.big);
-		return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
+		return hdb_fail(err, HDB_ELIMIT, "too many blocks of memory for %s (limit %u)",
+				buckets->what, GRAPH_NO_SLOT);
 	}
 	for (size_t i = count; i-- > 0;) {
 		const uint32_t no = (uint32_t)(buckets->slots.count + i);

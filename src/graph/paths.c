@@ -41,8 +41,10 @@ int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph
 	if (opt)
 		paths->opt = *opt;
 	if (target >= graph->node_count)
-		return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, target,
-				graph->node_count);
+		return hdb_fail(err, HDB_EUSAGE,
+				"target node %" PRIu32 " of a path is out of range (%" PRIu32
+				" nodes)",
+				target, graph->node_count);
 	TRY(graph->reach(graph->ctx, target, &reachable, &parent, err));
 	return reachable ? visit(paths, target, GRAPH_NONE, err) : HDB_OK;
 }

@@ -354,7 +354,7 @@ int hprof_static_next(const struct hprof_file *file, struct base_view *view, uin
 	size = hprof_type_size(out->type, id);
 	if (size == 0)
 		return hdb_fail(err, HDB_EFORMAT,
-				"static at offset %" PRIu64 ": unknown basic type %u", start,
+				"static field at offset %" PRIu64 ": unknown basic type %u", start,
 				out->type);
 	TRY(entry_take(view, offset, size, &p, err));
 	out->value = size == 1 ? p[0] : size == 2 ? be16(p) : size == 4 ? be32(p) : be64(p);

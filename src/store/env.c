@@ -136,7 +136,8 @@ int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err)
 	if (fstat(fd, &st) < 0)
 		return hdb_fail_errno(err, errno, "%s", path);
 	if ((uint64_t)st.st_size < want && ftruncate(fd, (off_t)want) < 0)
-		return hdb_fail_errno(err, errno, "%s: cannot grow", path);
+		return hdb_fail_errno(err, errno, "%s: cannot extend the file to %" PRIu64 " bytes",
+				      path, want);
 	return HDB_OK;
 }
 

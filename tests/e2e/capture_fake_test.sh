@@ -159,7 +159,7 @@ stop
 capture 2 'is not a PID' 12x
 capture 2 'is not a PID' 0
 capture 2 'is not a PID' 99999999999999999999
-capture 2 'one process at a time' 1 2
+capture 2 'expected one process' 1 2
 capture 2 'cannot be combined' --live --all 1
 capture 2 'captured dump is not a file' --contents refer 1
 capture 2 '--serial requires --adb' --serial x 1

@@ -66,7 +66,7 @@ static const struct row {
 	{ CLASS_DUMP, BYTES(CLASS "\0\1\0\7\x63\0\0\0\0"), HDB_EFORMAT,
 	  "CLASS DUMP at offset 31 is damaged" },
 	{ STATIC, BYTES("\0\0\0\1\x63\0\0\0\0"), HDB_EFORMAT,
-	  "static at offset 31: unknown basic type 99" },
+	  "static field at offset 31: unknown basic type 99" },
 	{ FIELD, BYTES("\0\0\0\1\x63"), HDB_EFORMAT, "field at offset 31: unknown basic type 99" },
 };
 

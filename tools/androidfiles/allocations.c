@@ -55,7 +55,7 @@ struct cursor {
 
 static int too_short(struct cursor *c, const char *what)
 {
-	return hdb_fail(c->err, HDB_ETRUNC, "truncated in %s at offset %zu", what, c->at);
+	return hdb_fail(c->err, HDB_ETRUNC, "the file ends inside %s at offset %zu", what, c->at);
 }
 
 /* Returns the next `n` bytes, or NULL if fewer remain. */
@@ -244,7 +244,8 @@ int android_allocations_read(const uint8_t *data, size_t size, struct android_al
 
 	*out = (struct android_allocations){ 0 };
 	if (size > ANDROID_FILE_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "too large (limit %u bytes)", ANDROID_FILE_MAX);
+		return hdb_fail(err, HDB_ELIMIT, "the file is too large (limit %u bytes)",
+				ANDROID_FILE_MAX);
 	TRY(read_header(&c, &h, out));
 	assert(h.entry_bytes >= ENTRY_BYTES);
 	assert(h.frame_bytes > 0);

@@ -22,7 +22,10 @@ int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct
 		slice.room = size - slice.from < CHUNK ? (size_t)(size - slice.from) : CHUNK;
 		TRY(hdb_elements(db, ix, &slice, err));
 		if (!slice.count)
-			return hdb_fail(err, HDB_ECORRUPT, "the array is too short");
+			return hdb_fail(err, HDB_ECORRUPT,
+					"the array of the image is too short: %" PRIu64
+					" bytes, %" PRIu64 " expected",
+					slice.from, size);
 		for (size_t i = 0; i < slice.count; i++)
 			(*out)[slice.from + i] = (uint8_t)bits[i];
 	}

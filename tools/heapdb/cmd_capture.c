@@ -116,7 +116,7 @@ static int check_use(struct cli *cli)
 
 	if (opt->operand_count > 1 || (opt->operand_count && opt->adb))
 		return hdb_fail(&cli->err, HDB_EUSAGE,
-				"one process at a time; usage: heapdb capture %s",
+				"expected one process; usage: heapdb capture %s",
 				cli->command->synopsis);
 	TRY(options_only(opt, groups, form, &cli->err));
 	if (opt->histogram && opt->stacks)

@@ -104,7 +104,7 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 	}
 	if (!pixels.pixel_bytes || p->width <= 0 || p->height <= 0 || p->width > PICTURE_SIDE_MAX ||
 	    p->height > PICTURE_SIDE_MAX) {
-		*state = "not written: unknown kind of image";
+		*state = "not written: unsupported size or pixel format";
 		return HDB_OK;
 	}
 	pixels.width = (uint32_t)p->width;

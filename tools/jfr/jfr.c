@@ -490,7 +490,8 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	uint64_t size, metadata;
 
 	if (left < HEADER_BYTES)
-		return hdb_fail(err, HDB_ETRUNC, "truncated in a chunk header");
+		return hdb_fail(err, HDB_ETRUNC,
+				"the file ends inside the chunk header at offset %" PRIu32, start);
 	if (memcmp(p, "FLR", 4) != 0)
 		return hdb_fail(err, HDB_EFORMAT, "no Flight Recorder chunk at offset %" PRIu32,
 				start);
@@ -503,8 +504,8 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	size = be64(p + 8);
 	metadata = be64(p + 24);
 	if (size > left)
-		return hdb_fail(err, HDB_ETRUNC, "truncated in the chunk at offset %" PRIu32,
-				start);
+		return hdb_fail(err, HDB_ETRUNC,
+				"the file ends inside the chunk at offset %" PRIu32, start);
 	if (size < HEADER_BYTES || metadata < HEADER_BYTES || metadata > size)
 		return hdb_fail(err, HDB_EFORMAT, "damaged chunk header at offset %" PRIu32, start);
 	j->start_ns = (int64_t)be64(p + 32);

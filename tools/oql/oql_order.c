@@ -41,7 +41,8 @@ static int resolve_order(struct oql_rows *rows, const struct oql_order *from,
 				  "after a UNION, refer to columns by the names of the first "
 				  "SELECT or by number");
 	if (e->kind == OQL_STRING)
-		return oql_refuse(rows->ev, e, "no such column");
+		return oql_refuse(rows->ev, e, "no such column: \"%.*s\"",
+				  (int)(e->name.size < 100 ? e->name.size : 100), e->name.data);
 	to->expr = e;
 	return HDB_OK;
 }

@@ -64,7 +64,10 @@ int picture_png_write(const struct pixels *pixels, FILE *file, struct hdb_error 
 	if (!pixels->width || !pixels->height || pixels->width > PICTURE_SIDE_MAX ||
 	    pixels->height > PICTURE_SIDE_MAX ||
 	    (pixels->pixel_bytes != 4 && pixels->pixel_bytes != 2 && pixels->pixel_bytes != 1))
-		return hdb_fail(err, HDB_EUSAGE, "unknown kind of image");
+		return hdb_fail(err, HDB_EUSAGE,
+				"cannot write a PNG of %u x %u pixels with %u bytes per pixel",
+				(unsigned)pixels->width, (unsigned)pixels->height,
+				(unsigned)pixels->pixel_bytes);
 	TRY(BASE_ALLOC(rgba, count * 4, "an image", err));
 	for (uint64_t i = 0; i < count; i++)
 		convert(pixels->bytes + i * pixels->pixel_bytes, pixels->pixel_bytes, rgba + i * 4);

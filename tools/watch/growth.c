@@ -33,7 +33,8 @@ static int find_run(struct growth *g, const struct series_record *r, struct grow
 			return HDB_OK;
 		}
 	if (g->run_count >= RUNS_MAX)
-		return hdb_fail(g->err, HDB_ELIMIT, "more than %d JVMs in a series", RUNS_MAX);
+		return hdb_fail(g->err, HDB_ELIMIT, "too many JVMs in the series (limit %d)",
+				RUNS_MAX);
 	memcpy(run.jvm, r->jvm, sizeof(run.jvm));
 	TRY(base_vec_push(&g->run_vec, &run, sizeof(run), g->err));
 	*out = &g->runs[g->run_count - 1];
