@@ -96,7 +96,8 @@ picked       = $(if $(T),$(findstring $(T),$(subst /,_,$(patsubst tests/%,%,$(1)
 test_src    := $(foreach f,$(sort $(wildcard tests/*/*_test.c)),$(if $(call picked,$(f)),$(f)))
 example_src := $(sort $(wildcard tests/examples/*.c))
 fuzz_src    := $(filter-out tests/fuzz/replay.c,$(sort $(wildcard tests/fuzz/*.c)))
-rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules))
+rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules src/derive/*.rules src/queries/*/*.rules)) \
+	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.rules))
 query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query)) \
 	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.query))
 row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/heap/*/*.rows src/queries/*/*.rows))
@@ -182,6 +183,9 @@ $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
 
 # Tables that are rules files: rows of an array in C. What is wrong in one is an error of its line.
 $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
+	@mkdir -p $(@D)
+	@awk -f tools/rules.awk $< > $@
+$(BUILD)/rules/%.rules.h: tools/%.rules tools/rules.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rules.awk $< > $@
 # Definitions of queries: options, columns and facts; columns of other answers.

@@ -8,7 +8,8 @@
 #
 # and the C file that includes the rows defines RULE_cost, so that the compiler finds words that no
 # table has, and names their line. The last number counts lines with this word in the rule. Only what
-# is one word of letters and digits comes without quotes, too; `16M` comes as a number.
+# is one word of letters and digits, or several with | between them, comes without quotes, too; `16M`
+# comes as a number.
 
 function fail(text) {
 	print FILENAME ":" FNR ": error: " text > "/dev/stderr"
@@ -31,7 +32,7 @@ function flush_line(    key, value, word) {
 	} else if (!rows) {
 		fail("expected \"rule NAME\" at the start of a rule, not \"" key "\"")
 	}
-	word = value ~ /^[A-Za-z0-9_]+$/ ? value : ""
+	word = value ~ /^[A-Za-z0-9_]+( ?[|] ?[A-Za-z0-9_]+)*$/ ? value : ""
 	if (word ~ /^[0-9]+[KMG]$/)
 		word = "(" (word + 0) "ull << " 10 * index("KMG", substr(word, length(word))) ")"
 	gsub(/[\\"]/, "\\\\&", value)

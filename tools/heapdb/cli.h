@@ -55,7 +55,7 @@ struct command {
 	unsigned flags;
 	uint64_t options;     /* accepted options: bits of enum option_group */
 	const char *query;    /* the query it runs, or NULL */
-	const char *synopsis; /* usage after the name */
+	const char *synopsis; /* usage after the name, or NULL */
 	const char *summary;  /* one-line description */
 	const char *alias;    /* alternative name, or NULL */
 };

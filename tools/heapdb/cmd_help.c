@@ -230,7 +230,8 @@ void help_command(struct output *out, const struct command *command,
 			      *query->targets ? " " : "", query->targets);
 	else
 		output_format(out, "usage: heapdb %s%s%s\n\n", command->name,
-			      *command->synopsis ? " " : "", command->synopsis);
+			      command->synopsis ? " " : "",
+			      command->synopsis ? command->synopsis : "");
 	put_words(out, query && command->flags & NAMES_QUERY ? query->summary : command->summary,
 		  0);
 	if (query)

@@ -57,112 +57,18 @@ const struct missing missing_doors[] = {
 	{ NULL, NULL },
 };
 
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_run(function, text, nth) .run = function
+#define RULE_flags(bits, text, nth) .flags = bits
+#define RULE_options(groups, text, nth) .options = groups
+#define RULE_query(word, text, nth) .query = text
+#define RULE_usage(word, text, nth) .synopsis = text
+#define RULE_summary(word, text, nth) .summary = text
+#define RULE_alias(word, text, nth) .alias = text
+
 const struct command commands[] = {
-	{ "import", cmd_import, WRITES,
-	  WORK_OPTIONS | OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN, NULL,
-	  "DUMP [-o FILE] [options]", "Import a heap dump into a heap database", NULL },
-	{ "capture", cmd_capture, WRITES,
-	  OPTIONS_CAPTURE | OPTIONS_CAPTURE_ALL | OPTIONS_ADB | OPTIONS_JVM_DUMP | WORK_OPTIONS |
-		  OPTIONS_IMPORT | OPTIONS_JSON | OPTIONS_HUMAN | CAPTURE_LIST_OPTIONS,
-	  NULL, "[PID | --adb PROCESS] [-o FILE] [options]",
-	  "Dump a running JVM or Android app and import the dump. Without PID, list the JVMs.",
-	  NULL },
-	{ "info", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "info", "[options]",
-	  "Show the imported dump, how sizes are computed, and the problems found", NULL },
-	{ "check", cmd_query, NEEDS_DB | WRITES, QUERY_OPTIONS, "check", "[options]",
-	  "Verify the checksum of every block and the consistency of the tables", NULL },
-	{ "diff", cmd_diff, WRITES, ROWS_OPTIONS | OPTIONS_TABLE, "diff",
-	  "BEFORE [BETWEEN...] AFTER [options]",
-	  "Compare two or more dumps, oldest first. Each is a database or a dump.", "compare" },
-	{ "gate", cmd_gate, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_RULES | OPTIONS_FILE | OPTIONS_GATE, NULL,
-	  "DUMP --budget FILE [--baseline OLD] [options]",
-	  "Check a dump against a budget (YAML) in a build. Exits with status 1 if a check fails.",
-	  NULL },
-	{ "query", cmd_query, NEEDS_DB | WRITES | NAMES_QUERY, QUERY_OPTIONS, NULL,
-	  "NAME [TARGET...] [options]", "Run a query. Without NAME, list the queries.", NULL },
-	{ "sql", cmd_sql, WRITES,
-	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_HUMAN |
-		  OPTIONS_SQL | OPTIONS_TABLES_ALL,
-	  NULL, "[DB|NAME=DB]... [\"SELECT ...\"|.COMMAND]",
-	  "Run SQL on one or more databases. Without a statement, start a shell.", NULL },
-	{ "report", cmd_report, NEEDS_DB | WRITES | NAMES_DB,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_REPORT | OPTIONS_RULES |
-		  OPTIONS_FILE,
-	  NULL, "[DB] [options]",
-	  "Print a one-page report: leak suspects, problems, biggest objects and classes", NULL },
-	{ "serve", cmd_serve, WRITES, OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_SERVE, NULL,
-	  "[DB...] [options]", "Show databases in a browser on this machine", NULL },
-	{ "export", cmd_export, NEEDS_DB | WRITES | NAMES_QUERY | EXPORTS,
-	  OPTIONS_DATABASE | ROWS_OPTIONS | OPTIONS_EXPORT | OPTIONS_TABLES_ALL, NULL,
-	  "objects|QUERY|[--table] TABLE|\"SELECT ...\" [-o FILE] "
-	  "[--format tsv|csv|jsonl|parquet|arrow]",
-	  "Write all rows of a query, table or SQL statement for other programs", NULL },
-	{ "export dump", cmd_export_dump, NEEDS_DB | WRITES,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_FILE, NULL, "[-o FILE] [options]",
-	  "Write the original HPROF dump, byte for byte", NULL },
-	{ "export bitmaps", cmd_export_bitmaps, NEEDS_DB | WRITES,
-	  OPTIONS_DATABASE | WORK_OPTIONS | OPTIONS_JSON | OPTIONS_ROWS | OPTIONS_COLUMNS |
-		  OPTIONS_FORMAT,
-	  NULL, "DIR [options]",
-	  "Android: write bitmaps to a directory as image files. Takes the options of `heapdb "
-	  "bitmaps`.",
-	  NULL },
-	{ "convert", cmd_convert, WRITES, DUMP_OPTIONS | OPTIONS_CONVERT, NULL, "IN OUT [options]",
-	  "Convert a dump for other tools: to standard HPROF, another ID size or compression",
-	  NULL },
-	{ "strip", cmd_strip, WRITES, DUMP_OPTIONS | OPTIONS_STRIP, NULL, "IN OUT [options]",
-	  "Copy a dump and zero its arrays. The copy has the same graph and compresses well.",
-	  NULL },
-	{ "redact", cmd_redact, WRITES, DUMP_OPTIONS | OPTIONS_REDACT, NULL, "IN OUT [options]",
-	  "Copy a dump for sharing: same graph, without the program's strings and values", NULL },
-	{ "meminfo", cmd_meminfo, WRITES,
-	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_MEMINFO, NULL,
-	  "FILE|- [DB|FILE...] [options]",
-	  "Android: show `dumpsys meminfo` or /proc/PID/smaps, alone, with a dump, or over time",
-	  NULL },
-	{ "memory", cmd_memory, WRITES,
-	  WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_PROCESS, NULL,
-	  "PID|FILE... [DB] [options]",
-	  "Break down all memory of a JVM: heap, direct memory, metaspace, stacks, malloc, files",
-	  NULL },
-	{ "allocations", cmd_allocations, WRITES,
-	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
-		  OPTIONS_ALLOCATIONS | OPTIONS_NATIVE,
-	  NULL, "FILE.alloc|TRACE|- [--by class|thread|stack|site|module|dump] [options]",
-	  "Android: read allocation tracker recordings, or native heaps from heapprofd traces",
-	  NULL },
-	{ "jfr", cmd_jfr, WRITES,
-	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_TREES | OPTIONS_COLUMNS | OPTIONS_HUMAN |
-		  OPTIONS_ALLOCATIONS,
-	  NULL, "FILE.jfr|- [old-objects|allocations|gc|cpu] [--by class|thread|stack|site]",
-	  "Read a Flight Recorder recording: samples of objects, allocations, heap and CPU load",
-	  NULL },
-	{ "watch", cmd_watch, WRITES, OPTIONS_WATCH | OPTIONS_QUIET | OPTIONS_JSON, NULL,
-	  "PID | --name PATTERN | --all [options]",
-	  "Record the memory of running JVMs, and capture them when a condition holds", NULL },
-	{ "growth", cmd_growth, 0,
-	  OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_HUMAN | OPTIONS_CHART, NULL,
-	  "SERIES|FOLDER... [options]",
-	  "Report steady growth in a series written by `heapdb watch`", NULL },
-	{ "mcp", cmd_mcp, 0, OPTIONS_MEMORY | OPTIONS_MCP, NULL, "FOLDER... [options]",
-	  "Serve an AI assistant on standard input and output (Model Context Protocol)", NULL },
-	{ "fleet", cmd_fleet, PASSES_ON, 0, NULL, "DIR | run LISTING DIR | prune DIR [options]",
-	  "Report on the dumps of many programs and builds. `run` imports them. Needs Python.",
-	  NULL },
-	{ "notes", cmd_notes, NEEDS_DB,
-	  OPTIONS_DATABASE | OPTIONS_QUIET | FORMAT_OPTIONS | OPTIONS_COLUMNS, NULL,
-	  "[list | add TARGET TEXT | remove TARGET] [options]",
-	  "List, add or remove notes on objects, classes and leaks, stored next to the database",
-	  NULL },
-	{ "oql", cmd_oql, NEEDS_DB | WRITES,
-	  OPTIONS_DATABASE | WORK_OPTIONS | FORMAT_OPTIONS | OPTIONS_COLUMNS | OPTIONS_SORT, NULL,
-	  "\"SELECT ...\" [options]",
-	  "Run a statement in Eclipse MAT's Object Query Language (OQL)", NULL },
-	{ "help", cmd_help, 0, OPTIONS_NAMES, NULL, "[COMMAND [QUERY]]",
-	  "Print help for all commands, one command or one query", NULL },
-	{ "version", cmd_version, 0, 0, NULL, "", "Print the version", NULL },
-	{ NULL, NULL, 0, 0, NULL, NULL, NULL, NULL },
+#include <heapdb/commands.rules.h>
+	, { .name = NULL }
 };
 
 const struct command *cli_find_command(const char *name)

@@ -17,231 +17,32 @@
 #include <stddef.h>
 #include <strings.h>
 
-/* The last three members of a row. */
-#define PLACE(member) (unsigned)offsetof(struct options, member)
-#define FLAG(member) OPTION_FLAG, PLACE(member), 0
-#define TEXT(member) OPTION_TEXT, PLACE(member), 0
-#define NUMBER(member, most) OPTION_NUMBER, PLACE(member), most
-#define BYTES(member) OPTION_BYTES, PLACE(member), 0
-#define COUNT(member) OPTION_COUNT, PLACE(member), 0
-#define LIST(member) OPTION_LIST, PLACE(member), 0
-#define WORD(member, first) OPTION_WORD, PLACE(member), first
-#define FORMAT(first) OPTION_FORMAT, PLACE(format), first
+#define RULE_rule(member, text, nth) .name = text
+#define RULE_for(groups_of_it, text, nth) .groups = groups_of_it
+#define RULE_letter(word, text, nth) .letter = (text)[0]
+#define RULE_argument(word, text, nth) .argument = text
+#define RULE_formats(of, text, nth) .argument = of##_FORMATS
+#define RULE_help(word, text, nth) .help = text
+#define RULE_limit(most, text, nth) .limit = most
+#define SETS(member, type) .kind = (type), .place = (unsigned)offsetof(struct options, member)
+#define RULE_flag(member, text, nth) SETS(member, OPTION_FLAG)
+#define RULE_text(member, text, nth) SETS(member, OPTION_TEXT)
+#define RULE_number(member, text, nth) SETS(member, OPTION_NUMBER)
+#define RULE_bytes(member, text, nth) SETS(member, OPTION_BYTES)
+#define RULE_count(member, text, nth) SETS(member, OPTION_COUNT)
+#define RULE_list(member, text, nth) SETS(member, OPTION_LIST)
+#define RULE_word(member, text, nth) SETS(member, OPTION_WORD)
+#define RULE_format(first, text, nth) SETS(format, OPTION_FORMAT), .limit = (first)
 
 #define OR_WORD(name, word) "|" #word
 #define ROW_FORMATS "table" FORMATS_OF_ROWS(OR_WORD)
 #define TREE_FORMATS ROW_FORMATS "|folded|speedscope|pprof|treemap|icicle"
+#define EXPORT_FORMATS TREE_FORMATS "|parquet|arrow|arrow-stream"
 
 /* The options, in the order of the help text. */
 const struct option_info option_table[] = {
-	{ "db", "FILE", OPTIONS_DATABASE, 0, TEXT(db),
-	  "Database to query, or a dump, which is imported first if it has no database" },
-	{ "dump", "PATH", OPTIONS_DATABASE, 0, TEXT(dump),
-	  "Current path of the dump, if it moved after the import" },
-	{ "tmp", "DIR", OPTIONS_DATABASE, 0, TEXT(tmp),
-	  "Directory for private files if the database cannot be written. Default: $TMPDIR or "
-	  "/tmp." },
-	{ "rules", "FILE", OPTIONS_RULES, 0, TEXT(rules),
-	  "File with your own rules for `explain`, tried before the built-in rules. Default: "
-	  "$HEAPDB_RULES." },
-	{ "jfr", "FILE", OPTIONS_JFR, 0, TEXT(jfr),
-	  "Flight Recorder recording, used to show sampled objects and their allocation sites" },
-	{ "live", NULL, OPTIONS_CAPTURE_ALL, 0, FLAG(live),
-	  "Dump only reachable objects. The VM runs a garbage collection first (default)." },
-	{ "all", NULL, OPTIONS_CAPTURE_ALL, 0, FLAG(all),
-	  "Include unreachable objects. The VM does not run a garbage collection first." },
-	{ "all", NULL, OPTIONS_TABLES_ALL, 0, FLAG(all),
-	  "Also show unreachable objects in the tables" },
-	{ "histogram", NULL, OPTIONS_CAPTURE, 0, FLAG(histogram),
-	  "Print the VM's current class histogram instead of taking a dump" },
-	{ "stacks", NULL, OPTIONS_CAPTURE, 0, FLAG(stacks),
-	  "Print the current stacks of all threads instead of taking a dump" },
-	{ "parallel", "N", OPTIONS_JVM_DUMP, 0, NUMBER(parallel, 1024),
-	  "Number of VM threads that write the dump. Several threads write temporary files "
-	  "first." },
-	{ "gz", "N", OPTIONS_JVM_DUMP, 0, NUMBER(gz, 9),
-	  "Compression level (1 to 9) at which the VM compresses the dump. Default: no "
-	  "compression." },
-	{ "adb", "PROCESS", OPTIONS_ADB, 0, TEXT(adb),
-	  "Dump an Android app, named by its process name or PID. Uses adb." },
-	{ "serial", "S", OPTIONS_ADB, 0, TEXT(serial),
-	  "Android device, as listed by `adb devices`" },
-	{ "timeout", "SECONDS", OPTIONS_CAPTURE | OPTIONS_PROCESS, 0, NUMBER(timeout, 1000000),
-	  "Number of seconds to wait for an answer from the VM or the device. Default: 10." },
-	{ "tmp", "DIR", OPTIONS_JVM_DUMP, 0, TEXT(tmp),
-	  "Directory for the pipe through which the VM sends the dump, as seen by the VM. "
-	  "Default: /tmp." },
-	{ "verbose", NULL, OPTIONS_IMPORT, 0, FLAG(verbose),
-	  "Print all counts and sizes of the import, one per line" },
-	{ "output", "FILE", OPTIONS_IMPORT, 'o', TEXT(output),
-	  "Name of the database. Default: x.heapdb for x.hprof, java_pidN.heapdb for a JVM." },
-	{ "output", "FILE", OPTIONS_FILE, 'o', TEXT(output),
-	  "Output file. Default: standard output. The suffix (.csv, .json, ...) selects the format." },
-	{ "output", "FILE", OPTIONS_CONVERT | OPTIONS_STRIP | OPTIONS_REDACT, 'o', TEXT(output),
-	  "Output file (same as OUT)" },
-	{ "table", "NAME", OPTIONS_EXPORT, 0, TEXT(table),
-	  "Export an SQL table, even if a query has the same name" },
-	{ "compress", "zstd|none", OPTIONS_EXPORT, 0, WORD(is_plain, 0),
-	  "Compression of Parquet and Arrow files. Default: zstd." },
-	{ "force", NULL, OPTIONS_IMPORT | OPTIONS_OUTPUT | OPTIONS_FILE, 0, FLAG(force),
-	  "Replace an existing file" },
-	{ "sizes", "vm|mat|dump|ahat", OPTIONS_IMPORT, 0, WORD(sizes, 0),
-	  "How to compute shallow sizes: as in the VM (default), MAT or ahat, or as recorded in "
-	  "the dump" },
-	{ "layout", "header=N,ref=N,align=N", OPTIONS_IMPORT, 0, TEXT(layout),
-	  "Object layout for --sizes vm. Missing parts are inferred from the dump." },
-	{ "mapping", "FILE", OPTIONS_IMPORT, 0, TEXT(mapping),
-	  "ProGuard or R8 mapping.txt. Restores names of classes, fields and methods, and line numbers." },
-	{ "javacore", "FILE", OPTIONS_IMPORT | OPTIONS_CONVERT, 0, TEXT(javacore),
-	  "Javacore that lists the threads of a portable heap dump (.phd). Default: the "
-	  "javacore next to the dump." },
-	{ "fetch", "COMMAND", OPTIONS_IMPORT | OPTIONS_OUTPUT, 0, TEXT(fetch),
-	  "Shell command that prints the dump, such as 'aws s3 cp {} -'. {} is replaced by the "
-	  "name of the dump." },
-	{ "snapshot", "N", OPTIONS_IMPORT | OPTIONS_CONVERT | OPTIONS_NATIVE, 0,
-	  NUMBER(snapshot, UINT_MAX),
-	  "Number of the heap dump, starting at 1, if the file contains several" },
-	{ "strict", NULL, OPTIONS_IMPORT, 0, FLAG(strict),
-	  "Refuse a damaged dump instead of importing what can be read" },
-	{ "contents", "auto|keep|refer", OPTIONS_IMPORT, 0, WORD(contents, 0),
-	  "Whether to store the dump in the database. Default: refer to plain files, store "
-	  "anything else." },
-	{ "compress", "auto|none|gzip|zstd", OPTIONS_OUTPUT, 0, WORD(packing, 0),
-	  "Compression of the new dump. Default: according to the suffix .gz or .zst of OUT." },
-	{ "app-only", NULL, OPTIONS_CONVERT | OPTIONS_STRIP, 'z', FLAG(app_only),
-	  "Omit objects in Android's zygote and image heaps" },
-	{ "segments", NULL, OPTIONS_CONVERT, 0, FLAG(segments),
-	  "Write the heap dump in short segments, regardless of the input" },
-	{ "zero", "arrays|primitives", OPTIONS_STRIP, 0, WORD(zero, 0),
-	  "What to set to zero: contents of primitive arrays (default) or all primitive values" },
-	{ "keep", "WHAT,..", OPTIONS_STRIP, 0, TEXT(keep),
-	  "Primitive arrays to keep: those that hold strings, bitmaps or both. Other primitive "
-	  "arrays are dropped." },
-	{ "keep", "CLASS[:FIELD],..", OPTIONS_REDACT, 0, TEXT(keep),
-	  "Fields, or arrays such as byte[], that keep their values. Patterns are allowed." },
-	{ "chart", NULL, OPTIONS_MEMINFO, 0, FLAG(chart),
-	  "Draw several captures as a bar chart (SVG)" },
-	{ "chart", NULL, OPTIONS_CHART, 0, FLAG(chart),
-	  "Draw the heap size over time as a line chart (SVG)" },
-	{ "points", NULL, OPTIONS_CHART, 0, FLAG(points),
-	  "Print figures over time instead: heap, RSS, GC time, largest classes, events" },
-	{ "name", "PATTERN", OPTIONS_WATCH, 0, TEXT(name),
-	  "Watch all JVMs whose main class matches PATTERN, such as 'com.acme.*', including JVMs "
-	  "that start later" },
-	{ "all", NULL, OPTIONS_WATCH, 0, FLAG(all), "Watch all JVMs that can be inspected" },
-	{ "when", "CONDITION", OPTIONS_WATCH, 0, LIST(when),
-	  "Capture a dump when CONDITION is true, such as 'heap > 85% for 5m'. May be repeated. "
-	  "Default: record only." },
-	{ "keep", "database|graph|redacted|dump", OPTIONS_WATCH, 0, TEXT(keep),
-	  "What to keep from a capture besides the reports. Default: database." },
-	{ "dir", "DIR", OPTIONS_WATCH, 0, TEXT(dir),
-	  "Directory for the series and the captures. Default: the current directory." },
-	{ "at-most", "N", OPTIONS_WATCH, 0, NUMBER(at_most, 1000),
-	  "Maximum number of captures per program in 24 hours, at least an hour apart. Default: "
-	  "3." },
-	{ "then", "COMMAND", OPTIONS_WATCH, 0, TEXT(then),
-	  "Shell command to run after a capture. {} is replaced by its directory. The time limit "
-	  "is 10 minutes." },
-	{ "series", "FILE", OPTIONS_WATCH, 0, TEXT(series),
-	  "File for the samples. Default: series.jsonl in the directory of --dir." },
-	{ "interval", "DURATION", OPTIONS_WATCH, 0, TEXT(interval),
-	  "Time between samples. Default: 10s." },
-	{ "histograms", "DURATION", OPTIONS_WATCH, 0, TEXT(histograms),
-	  "Minimum time between class histograms, or `none`. Default: 10m." },
-	{ "once", NULL, OPTIONS_WATCH, 0, FLAG(once), "Take one sample of each JVM and exit" },
-	{ "koom", NULL, OPTIONS_STRIP, 0, FLAG(koom),
-	  "Strip as KOOM does (same as -z and --zero arrays)" },
-	{ "id-size", "4|8", OPTIONS_CONVERT, 0, WORD(id_size, 1),
-	  "Size of an identifier in the new dump, in bytes" },
-	{ "arrays", "all|bytes|text", OPTIONS_REDACT, 0, WORD(arrays, 0),
-	  "Arrays whose contents are removed: all (default), bytes and chars, or only those with "
-	  "text" },
-	{ "hash", NULL, OPTIONS_REDACT, 0, FLAG(hash),
-	  "Replace strings with keyed hashes. Equal strings get equal hashes." },
-	{ "hash-key", "FILE", OPTIONS_REDACT, 0, TEXT(hash_key),
-	  "File with the hash key (at least 16 bytes). Dumps with the same key can be compared. "
-	  "Default: random." },
-	{ "rename", "FILE", OPTIONS_REDACT, 0, TEXT(names_file),
-	  "Rename classes and fields as listed in FILE, one \"OLD -> NEW\" per line" },
-	{ "secrets", "FILE", OPTIONS_REDACT, 0, TEXT(report),
-	  "Write the locations of likely keys, tokens, passwords and card numbers to FILE" },
-	{ "allow-import", NULL, OPTIONS_MCP, 0, FLAG(allow_import),
-	  "Let the assistant import dumps without asking the user through the client" },
-	{ "allow-capture", NULL, OPTIONS_MCP, 0, FLAG(allow_capture),
-	  "Let the assistant capture JVMs without asking the user through the client" },
-	{ "budget", "FILE", OPTIONS_GATE, 0, TEXT(budget), "YAML file with the checks" },
-	{ "baseline", "OLD", OPTIONS_GATE, 0, TEXT(baseline),
-	  "Earlier dump or database against which growth and new fingerprints are measured" },
-	{ "format", "text|markdown|junit|sarif|github", OPTIONS_GATE, 0, WORD(gate_format, 0),
-	  "Output format. Default: text." },
-	{ "update", NULL, OPTIONS_GATE, 0, FLAG(update),
-	  "Replace the limits in the budget with the measured values plus a margin" },
-	{ "json", NULL, OPTIONS_JSON, 0, FORMAT(FORMAT_JSON), "Print one JSON object" },
-	{ "csv", NULL, OPTIONS_ROWS, 0, FORMAT(FORMAT_CSV),
-	  "Print comma-separated values with a header line" },
-	{ "table", NULL, OPTIONS_TABLE, 0, FORMAT(FORMAT_TABLE),
-	  "Print a table, even if the default output is text" },
-	{ "format", ROW_FORMATS, OPTIONS_FORMAT, 0, FORMAT(FORMAT_TABLE), "Output format" },
-	{ "format", TREE_FORMATS, OPTIONS_TREE_FORMAT, 0, FORMAT(FORMAT_TABLE),
-	  "Output format. For trees: folded, speedscope, pprof, treemap and icicle." },
-	{ "format", TREE_FORMATS "|parquet|arrow|arrow-stream", OPTIONS_EXPORT, 0,
-	  FORMAT(FORMAT_TABLE), "Output format. Default: tsv. The last three are columnar." },
-	{ "svg", "treemap|icicle", OPTIONS_TREES, 0, FORMAT(FORMAT_TREEMAP),
-	  "Draw a tree as an image, like --format treemap" },
-	{ "columns", "A,B,..", OPTIONS_COLUMNS, 0, TEXT(columns),
-	  "Print only these columns, in this order" },
-	{ "limit", "N|all", OPTIONS_LIMIT, 0, COUNT(limit),
-	  "Maximum number of rows; 0 for all. Default: 25 in tables (100 for info and check), "
-	  "otherwise all." },
-	{ "sort", "COLUMN", OPTIONS_SORT, 0, TEXT(sort),
-	  "Sort by a column: numbers descending, strings ascending. -COLUMN reverses the order." },
-	{ "where", "EXPRESSION", OPTIONS_WHERE, 0, TEXT(where),
-	  "Print only rows that satisfy an SQL expression over the columns" },
-	{ "bytes", NULL, OPTIONS_HUMAN, 0, FLAG(bytes),
-	  "Print sizes in bytes, without units such as GiB" },
-	{ "human", NULL, OPTIONS_HUMAN, 0, FLAG(human),
-	  "Print sizes with units, such as 1.2 GiB "
-	  "(default)" },
-	{ "wide", NULL, OPTIONS_ROWS, 0, FLAG(wide),
-	  "Print all columns and full names, regardless of the terminal's width" },
-	{ "stacks", NULL, OPTIONS_STACKS, 0, FLAG(stacks),
-	  "Print all stacks with local variables, like a thread dump" },
-	{ "by", "class|thread|stack|site|module|dump", OPTIONS_ALLOCATIONS, 0, WORD(by, 0),
-	  "Group by stack for a call tree, site for the allocating frame, module or dump "
-	  "for native heaps" },
-	{ "html", "FILE", OPTIONS_REPORT, 0, TEXT(html),
-	  "Write the report as one HTML file for a browser" },
-	{ "no-values", NULL, OPTIONS_REPORT, 0, FLAG(no_values),
-	  "Omit strings and other values of the program from the HTML file" },
-	{ "with", "FILE", OPTIONS_REPORT | OPTIONS_SERVE, 0, LIST(with),
-	  "Also show a file (series, smaps, .jfr) or process (PID) of the same program. "
-	  "May be repeated." },
-	{ "port", "N", OPTIONS_SERVE, 0, NUMBER(port, UINT16_MAX),
-	  "Port to listen on. Default: derived from the database name, or any free port." },
-	{ "listen", "ADDRESS", OPTIONS_SERVE, 0, TEXT(listen),
-	  "Address to listen on. Default: 127.0.0.1." },
-	{ "open", NULL, OPTIONS_SERVE, 0, FLAG(open), "Open the page in a browser" },
-	{ "memory", "SIZE", OPTIONS_MEMORY, 0, BYTES(memory_bytes),
-	  "Memory budget, such as 512M. Default: up to a quarter of RAM; 32M for convert, strip "
-	  "and redact." },
-	{ "threads", "N", OPTIONS_MEMORY, 0, NUMBER(threads, 1024),
-	  "Number of worker threads. Default: one per core." },
-	{ "quiet", NULL, OPTIONS_QUIET, 'q', FLAG(quiet), "Print neither progress nor notices" },
-	{ "no-progress", NULL, OPTIONS_QUIET, 0, FLAG(no_progress), "Do not show progress" },
-	{ "timings", NULL, OPTIONS_TIMINGS, 0, FLAG(timings),
-	  "Print the duration of each stage to standard error" },
-	{ "timeout", "SECONDS", OPTIONS_SQL, 0, NUMBER(timeout, 1000000),
-	  "Maximum time for a statement" },
-	{ "all", NULL, OPTIONS_NAMES, 0, FLAG(all),
-	  "List every command and query. For a query, also its columns, facts and shared options." },
-	{ "names", NULL, OPTIONS_NAMES, 0, FLAG(names),
-	  "Print the names of commands, queries and options, for shell completion" },
-	{ "schema", NULL, OPTIONS_NAMES, 0, FLAG(schema),
-	  "Print a JSON Schema of the output of --json" },
-	{ "no-pager", NULL, OPTIONS_ROWS | OPTIONS_REPORT | OPTIONS_NAMES, 0, FLAG(no_pager),
-	  "Do not show long output with $PAGER on a terminal" },
-	{ "help", NULL, OPTIONS_HELP, 'h', FLAG(help), "Print help for this command" },
-	{ NULL, NULL, 0, 0, FLAG(help), NULL },
+#include <heapdb/options.rules.h>
+	, { .name = NULL }
 };
 
 /* getopt returns these values for option i of the table and option i of the query. */
