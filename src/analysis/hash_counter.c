@@ -79,6 +79,19 @@ void analysis_counter_prefetch(const struct analysis_counter *t, struct heap_tex
 		prefetch_read((const struct slot *)t->table.data + (hash.low & (t->slots - 1)));
 }
 
+void analysis_counter_prefetch_entry(const struct analysis_counter *t, struct heap_text_hash hash)
+{
+	const struct slot *slots = t->table.data;
+	uint64_t at = hash.low & (t->slots - 1);
+
+	if (!t->slots)
+		return;
+	while (slots[at].number && slots[at].tag != tag_of(hash))
+		at = (at + 1) & (t->slots - 1);
+	if (slots[at].number)
+		prefetch_write(entry_at(t, slots[at].number - 1));
+}
+
 /* Adds the slot of an entry whose hash is not in the table. */
 static void put_slot(struct analysis_counter *t, struct heap_text_hash hash, uint64_t number)
 {

@@ -55,8 +55,13 @@ struct analysis_counter {
 int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash hash, uint32_t ix,
 			 void **entry, struct hdb_error *err);
 
-/* Prefetches the slot of a hash. This is optional. */
+/*
+ * Prefetch the slot of a hash, and its entry if there is one. Both are optional. The entry is found
+ * through the slot, so it is prefetched ANALYSIS_COUNTER_AHEAD / 2 additions after the slot.
+ */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
+void analysis_counter_prefetch_entry(const struct analysis_counter *tally,
+				     struct heap_text_hash hash);
 
 /*
  * Sorts the entries that were counted at least min_count times: highest count first, then lowest

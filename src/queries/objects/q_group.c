@@ -533,6 +533,9 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 	for (size_t i = 0; i < count; i++) {
 		if (count - i > ANALYSIS_COUNTER_AHEAD)
 			analysis_counter_prefetch(&s->tally, keys[i + ANALYSIS_COUNTER_AHEAD].hash);
+		if (count - i > ANALYSIS_COUNTER_AHEAD / 2)
+			analysis_counter_prefetch_entry(&s->tally,
+							keys[i + ANALYSIS_COUNTER_AHEAD / 2].hash);
 		TRY(add_object(s, objects, &keys[i], err));
 	}
 	return HDB_OK;

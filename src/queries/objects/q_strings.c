@@ -7,6 +7,7 @@
  * finding and sorting it. Texts are read again for each row.
  */
 #include "analysis/hash_counter.h"
+#include "derive/blocks.h"
 #include "heap/values/string_scan.h"
 #include "queries/queries.h"
 #include "base/base_text.h"
@@ -38,11 +39,12 @@ struct text {
 	uint64_t array_bytes;
 };
 
-/* A string that is not counted until its slot has been prefetched. */
-struct waiting {
+/* A string that passes the filters, and its group. */
+struct keyed {
 	struct heap_text_hash hash;
 	uint64_t string_bytes, array_bytes;
 	uint32_t ix;
+	bool has_chars;
 };
 
 struct strings {
@@ -57,10 +59,8 @@ struct strings {
 	pcre2_match_data *match_data;
 	pcre2_match_context *match_context;
 	/* texts: */
-	struct analysis_counter tally; /* struct text */
-	struct waiting waiting[ANALYSIS_COUNTER_AHEAD];
-	/* number of strings added to the queue, and number of strings counted */
-	uint64_t came, counted;
+	struct analysis_counter tally;  /* struct text */
+	struct store_block *references; /* by block, if read on several threads; owned */
 	uint64_t steps, looked, without_text;
 	uint64_t found, found_bytes;  /* number and size of strings that pass the filters */
 	uint64_t others, other_bytes; /* unreachable strings */
@@ -136,19 +136,22 @@ static int is_match(struct strings *s, bool *match, struct hdb_error *err)
 	return r;
 }
 
-/* Sets *is_counted to whether the current string belongs to the population. */
-static int counts(struct query *q, struct strings *s, bool *is_counted, struct hdb_error *err)
+/* Sets *is_counted to whether a string belongs to the population. */
+static int counts(struct query *q, struct strings *s, const struct keyed *one, bool *is_counted,
+		  struct hdb_error *err)
 {
-	const uint32_t block_no = s->scan.ix / STORE_BLOCK_OBJECTS;
+	const uint32_t block_no = one->ix / STORE_BLOCK_OBJECTS;
 	bool reachable;
 
 	if (block_no != s->block_no)
 		TRY(derive_reachable_block(q->derive, block_no, s->reachable, err));
 	s->block_no = block_no;
-	reachable = s->reachable[s->scan.ix % STORE_BLOCK_OBJECTS];
+	reachable = s->reachable[one->ix % STORE_BLOCK_OBJECTS];
 	s->others += !reachable;
-	s->other_bytes += reachable ? 0 : s->scan.shallow_bytes;
+	s->other_bytes += reachable ? 0 : one->string_bytes;
 	*is_counted = query_counts(q, reachable);
+	s->looked += *is_counted;
+	s->without_text += *is_counted && !one->has_chars;
 	return HDB_OK;
 }
 
@@ -163,12 +166,12 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 		TRY(heap_string_scan_next(&s->scan, err));
 		if (s->steps++ % STEP_STRINGS == 0)
 			TRY(base_step(q->work, s->scan.ix, err));
-		TRY(counts(q, s, &is_counted, err));
-		if (!is_counted)
-			continue;
-		s->looked++;
-		s->without_text += !s->scan.string.has_chars;
-		if (s->scan.string.has_chars)
+		TRY(counts(q, s,
+			   &(struct keyed){ .ix = s->scan.ix,
+					    .string_bytes = s->scan.shallow_bytes,
+					    .has_chars = s->scan.string.has_chars },
+			   &is_counted, err));
+		if (is_counted && s->scan.string.has_chars)
 			TRY(is_match(s, &passes, err));
 	}
 	return HDB_OK;
@@ -178,7 +181,7 @@ static int next_match(struct query *q, struct strings *s, struct hdb_error *err)
 
 enum encoding { LATIN1, UTF16_LITTLE, UTF16_BIG, CHARS, NARROW_CHARS };
 
-static int encoding_of(struct strings *s, const struct heap_chars *chars, enum encoding *out,
+static int encoding_of(struct base_view *view, const struct heap_chars *chars, enum encoding *out,
 		       struct hdb_error *err)
 {
 	bool narrow;
@@ -187,7 +190,7 @@ static int encoding_of(struct strings *s, const struct heap_chars *chars, enum e
 	*out = chars->unit_bytes == 1 ? LATIN1 : chars->is_little ? UTF16_LITTLE : UTF16_BIG;
 	if (!chars->is_char_array)
 		return HDB_OK;
-	r = heap_chars_are_latin1(&s->scan.view, chars, &narrow, err);
+	r = heap_chars_are_latin1(view, chars, &narrow, err);
 	*out = narrow ? NARROW_CHARS : CHARS;
 	return r;
 }
@@ -206,8 +209,8 @@ static struct heap_chars shown_chars(const struct strings *s, const struct heap_
  * Computes the 128-bit key that all strings of a group share. Longer keys are hashed; the
  * probability of a collision is negligible.
  */
-static int key_of(struct strings *s, const struct heap_chars *chars, struct heap_text_hash *out,
-		  struct hdb_error *err)
+static int key_of(const struct strings *s, struct base_view *view, const struct heap_chars *chars,
+		  struct heap_text_hash *out, struct hdb_error *err)
 {
 	const struct heap_chars shown = shown_chars(s, chars);
 	enum encoding encoding;
@@ -217,44 +220,133 @@ static int key_of(struct strings *s, const struct heap_chars *chars, struct heap
 	if (s->by == BY_LENGTH)
 		return HDB_OK;
 	if (s->by != BY_ENCODING)
-		return heap_chars_hash(&s->scan.view, &shown, out, err);
-	r = encoding_of(s, chars, &encoding, err);
+		return heap_chars_hash(view, &shown, out, err);
+	r = encoding_of(view, chars, &encoding, err);
 	out->low = encoding;
 	return r;
 }
 
-/* Counts the string that has been waiting longest. */
-static int count_string(struct strings *s, struct hdb_error *err)
+static int count_string(struct strings *s, const struct keyed *one, struct hdb_error *err)
 {
-	const struct waiting *w = &s->waiting[s->counted++ % ANALYSIS_COUNTER_AHEAD];
 	struct text *text;
 	void *entry;
 
-	TRY(analysis_counter_add(&s->tally, w->hash, w->ix, &entry, err));
+	TRY(analysis_counter_add(&s->tally, one->hash, one->ix, &entry, err));
 	text = entry;
-	text->string_bytes += w->string_bytes;
-	text->array_bytes += w->array_bytes;
+	text->string_bytes += one->string_bytes;
+	text->array_bytes += one->array_bytes;
+	s->found++;
+	s->found_bytes += one->string_bytes + one->array_bytes;
 	return HDB_OK;
 }
 
-static int add_string(struct strings *s, struct hdb_error *err)
+/* Counts the strings that pass the filters, which only one thread can match. */
+static int count_matches(struct query *q, struct strings *s, struct hdb_error *err)
 {
-	struct waiting w = {
-		.ix = s->scan.ix,
-		.string_bytes = s->scan.shallow_bytes,
-		.array_bytes = s->scan.string.array_bytes,
+	int r;
+
+	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
+	while ((r = next_match(q, s, err)) == HDB_OK) {
+		struct keyed one = {
+			.ix = s->scan.ix,
+			.string_bytes = s->scan.shallow_bytes,
+			.array_bytes = s->scan.string.array_bytes,
+		};
+
+		TRY(key_of(s, &s->scan.view, &s->scan.string.chars, &one.hash, err));
+		TRY(count_string(s, &one, err));
+	}
+	return r < 0 ? r : HDB_OK;
+}
+
+/* ---- without filters, on several threads ---- */
+
+struct reading {
+	const struct strings *s;
+	struct derive_block *block;
+	struct base_view view;
+	struct heap_offsets *groups;
+};
+
+static int key_string(void *ctx, uint32_t i, const struct heap_string *string,
+		      struct hdb_error *err)
+{
+	struct reading *m = ctx;
+	struct keyed one = {
+		.ix = m->block->objects->first_ix + i,
+		.string_bytes = m->block->objects->shallow[i],
+		.array_bytes = string->array_bytes,
+		.has_chars = string->has_chars,
 	};
 
-	assert(s->counted <= s->came);
-	TRY(key_of(s, &s->scan.string.chars, &w.hash, err));
-	if (s->came - s->counted == ANALYSIS_COUNTER_AHEAD)
-		TRY(count_string(s, err));
-	s->found++;
-	s->found_bytes += w.string_bytes + w.array_bytes;
-	assert(s->came - s->counted < ANALYSIS_COUNTER_AHEAD);
-	analysis_counter_prefetch(&s->tally, w.hash);
-	s->waiting[s->came++ % ANALYSIS_COUNTER_AHEAD] = w;
+	if (one.has_chars)
+		TRY(key_of(m->s, &m->view, &string->chars, &one.hash, err));
+	return base_vec_push(&m->block->bytes[0], &one, sizeof(one), err);
+}
+
+static int key_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	const struct query *q = ctx;
+	const struct strings *s = q->state;
+	struct reading m = { .s = s, .block = block, .view = { .src = q->heap->dump.source } };
+	int r;
+
+	heap_prefetch_block(q->heap, block->block_no);
+	r = heap_string_block(
+		&(struct heap_string_block){
+			.heap = q->heap,
+			.objects = block->objects,
+			.references = &s->references[block->block_no],
+			.reader = { .view = &m.view, .groups = &m.groups },
+			.lengths = block->values,
+			.entries = &block->bytes[1],
+		},
+		key_string, &m, err);
+	base_view_release(&m.view);
+	free(m.groups);
+	return r;
+}
+
+static int count_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct query *q = ctx;
+	struct strings *s = q->state;
+	const struct keyed *all = block->bytes[0].data;
+	const size_t count = block->bytes[0].count;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t later = i + ANALYSIS_COUNTER_AHEAD / 2,
+			     last = i + ANALYSIS_COUNTER_AHEAD;
+		bool is_counted;
+
+		if (last < count)
+			analysis_counter_prefetch(&s->tally, all[last].hash);
+		if (later < count)
+			analysis_counter_prefetch_entry(&s->tally, all[later].hash);
+		TRY(counts(q, s, &all[i], &is_counted, err));
+		if (is_counted && all[i].has_chars)
+			TRY(count_string(s, &all[i], err));
+	}
 	return HDB_OK;
+}
+
+/* Returns HDB_NOTFOUND if only one thread can read the strings of this heap. */
+static int count_all(struct query *q, struct strings *s, struct hdb_error *err)
+{
+	unsigned threads_max;
+
+	TRY(heap_string_blocks(q->heap, &s->references, &threads_max, err));
+	if (threads_max == 1)
+		return HDB_NOTFOUND;
+	return derive_each_block(q->derive,
+				 &(struct derive_pass){
+					 .stage = "reading strings",
+					 .reads_objects = true,
+					 .make = key_block,
+					 .take = count_block,
+					 .ctx = q,
+				 },
+				 err);
 }
 
 /* Reports the strings that are not shown or not searched. */
@@ -280,14 +372,12 @@ static void leave_rare(struct query *q, const struct strings *s, uint64_t min_co
 static int group_texts(struct query *q, struct strings *s, uint64_t min_count,
 		       struct hdb_error *err)
 {
-	int r;
+	int r = HDB_NOTFOUND;
 
-	base_stage(q->work, "reading strings", q->heap->object_count, "objects");
-	while ((r = next_match(q, s, err)) == HDB_OK)
-		TRY(r = add_string(s, err));
-	TRY_ERRORS(r);
-	while (s->counted < s->came)
-		TRY(count_string(s, err));
+	if (!s->equals && !s->regex)
+		TRY_ERRORS(r = count_all(q, s, err));
+	if (r == HDB_NOTFOUND)
+		TRY(count_matches(q, s, err));
 	TRY(analysis_counter_order(&s->tally, min_count, &q->total, err));
 	query_zeroed(q);
 	query_fact(q, "objects", s->looked);
@@ -380,7 +470,7 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 		text.used += base_cut_mark(s->text + text.used, shown.count, "characters", false);
 	query_set_text_n(q, TEXT, s->text, text.used);
 	if (s->by == BY_ENCODING)
-		TRY(encoding_of(s, row->chars, &encoding, err));
+		TRY(encoding_of(&s->scan.view, row->chars, &encoding, err));
 	query_set_text(q, ENCODING, encodings[encoding]);
 	query_set(q, LENGTH, shown.count);
 	query_set(q, SHALLOW, row->string_bytes);
@@ -423,6 +513,7 @@ static void close_strings(struct query *q)
 	struct strings *s = q->state;
 
 	heap_string_scan_release(&s->scan);
+	free(s->references);
 	pcre2_code_free(s->regex);
 	pcre2_match_data_free(s->match_data);
 	pcre2_match_context_free(s->match_context);
