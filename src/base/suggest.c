@@ -83,7 +83,10 @@ static const char *class_ending(const struct base_suggest_names *names, const ch
 	return NULL;
 }
 
-/* Returns the class nearest to the name, which has no package if is_simple is set. */
+/*
+ * Returns the class whose name is nearest. If is_simple is set, compares names without their
+ * packages.
+ */
 static const char *class_near(const struct base_suggest_names *names, const char *wanted,
 			      bool is_simple)
 {

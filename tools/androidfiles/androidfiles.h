@@ -180,7 +180,7 @@ int android_native_group(struct android_native *native, unsigned dump,
 const char *android_native_incomplete(const struct android_native_dump *dump);
 void android_native_release(struct android_native *native);
 
-/* ---- for the files here ---- */
+/* ---- private to this directory ---- */
 
 /* Sums /proc/PID/smaps by Android's memory categories, or reads smaps_rollup; meminfo_smaps.c. */
 int android_smaps_read(const char *data, size_t size, struct android_memory *out,

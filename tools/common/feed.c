@@ -768,7 +768,7 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 	return e ? hdb_fail(err, HDB_EIO, "sh: %s", strerror(e)) : HDB_OK;
 }
 
-/* ---- both ---- */
+/* ---- archives and commands ---- */
 
 /* Opens the input named by f. */
 static int open_input(struct feed *f, const char *name, const char *fetch, struct hdb_error *err)

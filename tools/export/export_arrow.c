@@ -467,7 +467,7 @@ static int put_batch(struct export_writer *w, const struct ArrowArray *batch, st
 			   err);
 }
 
-/* ---- the end ---- */
+/* ---- the footer ---- */
 
 static flat_ref blocks_vector(struct flat *f, const struct base_vec *blocks)
 {

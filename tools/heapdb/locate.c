@@ -248,8 +248,8 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	    (is_kept ? is_newer(is_archive ? archive : dump, db_path) : health.stale != NULL)) {
 		if (is_other)
 			rc = cli_usage(cli,
-				       "%s is the database of %s; import %s with `heapdb import -o "
-				       "FILE` and name FILE",
+				       "%s is already the database of %s; use `heapdb import %s -o "
+				       "FILE`, then query FILE",
 				       db_path, health.dump_path, dump);
 		*yes = rc == HDB_OK;
 		*was = (struct before){

@@ -33,7 +33,7 @@ prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references
 /* Prints growth by owner, for `diff`, which prints it before its table by class. */
 prose_fn prose_growth;
 
-/* ---- for the strings ---- */
+/* ---- helpers for texts ---- */
 
 /*
  * Returns the fact with this name, or NULL if it is not set. The value is borrowed until the rows

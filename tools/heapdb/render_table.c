@@ -54,11 +54,11 @@ struct column {
 	bool is_value;  /* whether it contains strings of the heap */
 	bool is_minor;  /* whether it contains strings that are cut before others */
 	unsigned names; /* how class names are shortened; see the enum above */
-	bool is_hidden; /* does not fit */
+	bool is_hidden; /* whether the column does not fit and is hidden */
 	bool is_twin;   /* whether its information is shown elsewhere */
 	bool is_same;   /* whether all rows have the same value, which is shown below the table */
 	bool stays;     /* never hidden */
-	bool is_aside;  /* hidden before others */
+	bool is_aside;  /* whether the column is hidden before others */
 	/*
 	 * whether this column and the columns before it are hidden only if strings cannot be cut
 	 * further

@@ -160,7 +160,7 @@ json_t *mcp_files_list(const struct mcp_files *files)
 	return walk.list;
 }
 
-/* ---- one of them ---- */
+/* ---- one database ---- */
 
 /* Returns the only database of the list: *path is owned. */
 static int only_database(const struct mcp_files *files, char **path, struct hdb_error *err)

@@ -517,7 +517,7 @@ static void on_resources(struct server *s, const json_t *message)
 	send_result(s, message, json_pack("{s:o}", "resources", list), 0);
 }
 
-/* Makes the report of a named database; The caller must free() *text. */
+/* Makes the report of a named database. The caller must free() *text. */
 static int report_of(struct server *s, const char *name, char **text, size_t *size,
 		     struct hdb_error *err)
 {

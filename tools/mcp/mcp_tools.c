@@ -271,7 +271,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* ---- cursors: where to go on, and a hash of the question ---- */
+/* ---- cursors, which contain the next row and a hash of the request ---- */
 
 /*
  * Returns a hash (FNV-1a) of the arguments as JSON, with which the cursor of another request is

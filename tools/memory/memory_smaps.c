@@ -17,7 +17,7 @@
  * memory.
  */
 #define BSS_MAX (UINT64_C(4) << 20)
-/* Stacks are larger. */
+/* Minimum size of a stack. */
 #define STACK_MIN 65536u
 
 static bool is_in(const struct smaps_mapping *s, const char *text)

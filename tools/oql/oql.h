@@ -48,7 +48,7 @@ struct oql_options {
 	const char *sort;      /* sort column, "-column" for reverse order, or NULL if none */
 	size_t batch_rows;     /* rows per batch of oql_arrow, as in hdb_rows_arrow */
 	/*
-	 * whether objects are cells such as "java.util.HashMap @ 0x12c4"instead of IDs or strings
+	 * whether objects are cells such as "java.util.HashMap @ 0x12c4" instead of IDs or strings
 	 */
 	bool with_labels;
 	struct hdb_progress progress; /* progress and cancellation; its pointers are lent */

@@ -70,7 +70,7 @@ struct oql_expr {
 
 struct oql_item {
 	struct oql_expr *expr;
-	struct oql_str alias; /* data NULL: none */
+	struct oql_str alias; /* data is NULL if there is no alias */
 };
 
 struct oql_order {
@@ -96,7 +96,7 @@ struct oql_from {
 	size_t number_count;
 	struct oql_expr *expr;
 	struct oql_select *select;
-	struct oql_str alias; /* data NULL: none */
+	struct oql_str alias; /* data is NULL if there is no alias */
 };
 
 /* A SELECT. Those added by UNION form a linked list. */

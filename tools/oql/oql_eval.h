@@ -189,7 +189,7 @@ int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes 
  */
 int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
 		   struct oql_value *out);
-/* Makes a list of `count` values, *values, for the caller to fill. */
+/* Makes a list with room for `count` values, which the caller stores in *values. */
 int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
 		  struct oql_value **values, struct oql_value *out);
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,

@@ -1,7 +1,7 @@
 /*
  * oql/oql_parse.c - grammar of statements: MAT's, extended by GROUP BY, ORDER BY, LIMIT and
- * aggregates. Expressions are in oql_expressions.c. Keywords are case-insensitive, and most are
- * allowed as names where no keyword is possible. OQL_DEPTH_MAX limits nesting and OQL_CHAIN_MAX
+ * aggregates. Expressions are in oql_expressions.c. Keywords are case-insensitive, and most of them
+ * can be used as names where no keyword is possible. OQL_DEPTH_MAX limits nesting and OQL_CHAIN_MAX
  * chains of operators and members, which bounds the recursion of grammar and evaluator.
  */
 #include "oql/oql_ast.h"

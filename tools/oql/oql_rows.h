@@ -91,7 +91,7 @@ int oql_group_next(struct oql_rows *rows, struct oql_part *p);
 
 /* ---- oql_order.c ---- */
 
-/* Finds the index of a column by name. Returns false if there is none. */
+/* Finds the index of a column by name. Returns false if no column has this name. */
 bool oql_rows_column(const struct oql_rows *rows, struct oql_str name, size_t *column);
 
 /* Resolves the keys of ORDER BY. Fails with HDB_EUSAGE for unknown columns. */

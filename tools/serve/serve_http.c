@@ -626,7 +626,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **o
 
 /* ---- the server ---- */
 
-/* Opens the listening socket; Sets *port to its port. */
+/* Opens the listening socket. Sets *port to its port. */
 static int listen_on(struct server *server, unsigned *port, struct hdb_error *err)
 {
 	const struct serve_options *options = server->options;

@@ -76,8 +76,8 @@ static bool is_simple(const struct sql_word *words, size_t count)
 }
 
 /*
- * Returns whether the words are sum(shallow), sum(retained) or total(...), which are equal over
- * totals.
+ * Returns whether the words are sum(shallow), sum(retained) or total(...). Applied to totals by
+ * class, these give the same result as applied to all objects.
  */
 static bool is_sum(const struct sql_word *words, size_t count, size_t i)
 {

@@ -11,7 +11,7 @@
 
 #define GROWTH_POINT_COLUMNS 12
 
-/* Starts with zeros. */
+/* Must be initialised with zeros. */
 struct growth_points {
 	const struct growth *growth; /* lent */
 	struct base_vec list;        /* struct point */

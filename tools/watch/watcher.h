@@ -78,7 +78,7 @@ struct watch_options {
 	uint64_t interval_ms;
 	uint64_t histogram_ms; /* minimum interval, or 0 if none */
 	unsigned per_day;      /* maximum number of captures per program and day */
-	uint64_t gap_ms;       /* minimum time between them */
+	uint64_t gap_ms;       /* minimum time between two captures */
 	bool is_once;          /* whether to take only one sample of each JVM */
 	bool ends_with_jvm;    /* whether to stop when no JVM is left */
 };

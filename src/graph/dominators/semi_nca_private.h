@@ -65,7 +65,8 @@ enum dom_state {
 
 /* Roots that have the same dominator. */
 struct dom_level {
-	uint32_t owner;        /* this dominator, which is the virtual root for the first level */
+	/* the dominator of these roots, which is the virtual root for the first level */
+	uint32_t owner;
 	uint32_t number;       /* number of the owner */
 	struct base_vec found; /* uint32_t: roots to which the owner need not refer */
 };

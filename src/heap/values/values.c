@@ -46,8 +46,8 @@ static void next_class(struct heap_fields *f)
 }
 
 /*
- * Begins with the fields of an object. An object without a record in the dump has no fields, so the
- * iteration ends immediately instead of failing.
+ * Starts an iteration over the fields of an object. An object without a record in the dump has no
+ * fields, so the iteration ends immediately instead of failing.
  */
 int heap_fields_begin(struct heap *heap, uint32_t ix, struct heap_fields *out,
 		      struct hdb_error *err)
