@@ -1,6 +1,7 @@
 # Two databases of one dump: no changes; conditions and exit status; usage errors.
 heapdb import "$DUMP" -o a.heapdb --quiet --sizes mat >/dev/null
 heapdb import "$DUMP" -o b.heapdb --quiet --sizes mat >/dev/null
+heapdb diff a.heapdb b.heapdb
 heapdb diff a.heapdb b.heapdb --only 'Sample*' --limit 3
 heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --json
 heapdb diff a.heapdb b.heapdb a.heapdb --by package --only 'java.lang' --columns name,steps

@@ -250,6 +250,29 @@ static bool wants_growth(const struct cli *cli)
 	       !options_has(opt, "by") && !options_has(opt, "only") && !options_has(opt, "heap");
 }
 
+/*
+ * Prints one sentence if all classes are equal in two dumps, instead of tables of zeros. Rows are
+ * sorted by change, so the first row tells.
+ */
+static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_unchanged)
+{
+	const struct hdb_query_args args = { .struct_size = sizeof(args),
+					     .limit = 1,
+					     .before = before,
+					     .before_count = cli->before_count };
+	struct hdb_rows *rows = NULL;
+	int rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
+
+	if (rc == HDB_OK)
+		rc = hdb_rows_next(rows, &cli->err);
+	*is_unchanged = rc == HDB_OK && cli->before_count == 1 && rows_is(rows, "status", "same");
+	if (*is_unchanged)
+		output_string(cli->out, "Nothing changed: every class has as many objects in both "
+					"dumps, of the same size.\n");
+	hdb_rows_close(rows);
+	return rc == HDB_END ? HDB_OK : rc;
+}
+
 /* Prints growth by owner. */
 static int print_growth(struct cli *cli, struct hdb *const *before)
 {
@@ -279,11 +302,16 @@ static int print_growth(struct cli *cli, struct hdb *const *before)
 int cmd_diff(struct cli *cli)
 {
 	BASE_FREED struct hdb **before = NULL;
+	bool is_unchanged = false;
 
 	TRY(open_all(cli));
 	TRY(BASE_ALLOC(before, cli->before_count, "databases", &cli->err));
 	for (size_t i = 0; i < cli->before_count; i++)
 		before[i] = cli->before[i].db;
+	if (wants_growth(cli) && !options_has(&cli->opt, "fail-if"))
+		TRY(print_unchanged(cli, before, &is_unchanged));
+	if (is_unchanged)
+		return HDB_OK;
 	if (wants_growth(cli))
 		TRY(print_growth(cli, before));
 	return ask_and_print(cli, before);
