@@ -248,7 +248,7 @@ static const struct {
 };
 
 /* Writes the heap with its roots. Objects have the same addresses as without roots. */
-static void open_case(size_t no)
+static void open_heap(const char *text, const struct root *roots)
 {
 	static struct {
 		uint64_t id;
@@ -258,11 +258,11 @@ static void open_case(size_t no)
 	size_t count = 0;
 	struct hw w;
 
-	planted_write(&w, cases[no].heap);
+	planted_write(&w, text);
 	written_open(&heap, &w, "owners", NULL);
 	/* Threads come first, because a local variable must belong to a known thread. */
 	for (unsigned i = 0; i < 4; i++) {
-		const char *name = i ? cases[no].roots[i - 1].class_name : "java.lang.Thread";
+		const char *name = i ? roots[i - 1].class_name : "java.lang.Thread";
 		struct ask ask = { .query = "instances", .target = name, .options = { "all" } };
 		struct hdb_error err;
 		struct hdb_rows *rows;
@@ -271,23 +271,28 @@ static void open_case(size_t no)
 			continue;
 		for (bool is_last = false; !is_last && next_row(rows); count++) {
 			assert_true(count < 64);
-			is_last = i && cases[no].roots[i - 1].thread & FIRST;
+			is_last = i && roots[i - 1].thread & FIRST;
 			found[count].id = value_of(rows, "id")->u;
 			found[count].is_thread = i == 0;
 			found[count].thread =
-				i ? cases[no].roots[i - 1].thread & ~FIRST : (unsigned)count + 1;
+				i ? roots[i - 1].thread & ~FIRST : (unsigned)count + 1;
 		}
 		hdb_rows_close(rows);
 	}
 	written_close(&heap);
-	planted_write(&w, cases[no].heap);
-	for (size_t i = 0; i < count && cases[no].roots[0].class_name; i++)
+	planted_write(&w, text);
+	for (size_t i = 0; i < count && roots[0].class_name; i++)
 		hw_root(&w,
 			found[i].is_thread ? HPROF_ROOT_THREAD_OBJECT :
 			found[i].thread    ? HPROF_ROOT_JAVA_FRAME :
 					     HPROF_ROOT_JNI_GLOBAL,
 			found[i].id, found[i].thread, 0);
 	written_open(&heap, &w, "owners", NULL);
+}
+
+static void open_case(size_t no)
+{
+	open_heap(cases[no].heap, cases[no].roots);
 }
 
 static void check_text(size_t no, struct hdb_rows *rows, const char *column, const char *expected,
@@ -391,6 +396,26 @@ static void test_overview(void **state)
 	written_close(&heap);
 }
 
+/* The suspect is the thread: triage describes it once, with the sentence of leaks. */
+static void test_pinned(void **state)
+{
+	static const struct root roots[3] = { { "a.Box", 1 } };
+	const struct ask ask = { .query = "triage" };
+	struct hdb_rows *rows;
+	unsigned found = 0;
+
+	(void)state;
+	open_heap(THREADS("\"t\"") "a.Box@b{data=bytes(20000000)}", roots);
+	rows = ask_rows(heap.db, &ask);
+	while (next_row(rows)) {
+		assert_false(value_is(rows, "rule", "thread-pin"));
+		found += value_is(rows, "rule", "leak-suspect");
+	}
+	assert_int_equal(found, 1);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
 /* ---- advice: an action and a target ---- */
 
 /* Whether a query accepts the option in "NAME=VALUE". */
@@ -476,7 +501,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_owners),          cmocka_unit_test(test_actions),
 		cmocka_unit_test(test_overview),        cmocka_unit_test(test_advice_of_triage),
-		cmocka_unit_test(test_advice_of_leaks),
+		cmocka_unit_test(test_advice_of_leaks), cmocka_unit_test(test_pinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

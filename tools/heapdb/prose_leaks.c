@@ -5,6 +5,7 @@
  */
 #include "heapdb/call_rows.h"
 #include "heapdb/prose.h"
+#include "heapdb/prose_groups.h"
 
 /* Headings of lists of classes or objects, by kind of row. */
 static const struct list {
@@ -257,6 +258,51 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 			    "{held_by_others}\n");
 }
 
+/*
+ * Hashes the fingerprint and the sentence of a suspect. Numbers in names of threads and in average
+ * sizes may differ.
+ */
+static uint64_t key_of_suspect(const struct hdb_rows *rows)
+{
+	const struct hdb_value *text = rows_value(rows, "short_text");
+	struct bytes plain = { 0 };
+	struct hdb_value value = { .type = HDB_TYPE_TEXT };
+	bool is_loose = false;
+	uint64_t key;
+
+	for (size_t i = 0; has_value(text) && i < text->text_size; i++) {
+		const char c = text->text[i];
+
+		is_loose = c == '"' ? !is_loose : c == '(' || (is_loose && c != ')');
+		if (!is_loose || !strchr("0123456789.", c))
+			bytes_add(&plain, &c, 1);
+	}
+	value.text = plain.data;
+	value.text_size = plain.size;
+	key = prose_hash(prose_hash(0, &value), rows_value(rows, "signature"));
+	bytes_release(&plain);
+	return key;
+}
+
+/*
+ * Prints one line for a suspect like one that was printed in full, and returns true. Otherwise,
+ * records the suspect. The ID in `told` is the number of the suspect.
+ */
+static bool put_repeated(struct answer *answer, struct prose_groups *told, struct output *out)
+{
+	const uint64_t no = rows_value(answer->rows, "suspect")->u;
+	struct prose_group *g = prose_groups_find(told, key_of_suspect(answer->rows));
+
+	if (!g || g->count++ == 0) {
+		if (g)
+			g->id = no;
+		return false;
+	}
+	output_format(out, "%" PRIu64 ". Like %" PRIu64 ": ", no, g->id);
+	prose_row(out, answer->rows, "{label}[ {id}], retained {retained} ({percent} %)\n");
+	return true;
+}
+
 /* Returns the number of leaks and suspects in the answer. */
 static uint64_t count_leaks(const struct answer *answer)
 {
@@ -286,7 +332,9 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	const struct list *open = NULL;
 	bool in_path = false, is_cut = false;
 	struct next next = { .id = 0 };
+	struct prose_groups told = { .columns = NULL };
 	uint64_t listed = 0, parts = 0;
+	bool is_skipped = false;
 	int rc;
 
 	put_heap(answer, out);
@@ -303,14 +351,19 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 				is_cut = true;
 				break;
 			}
-			take_next(&next, rows);
 			output_char(out, '\n');
+			is_skipped = is_suspect && put_repeated(answer, &told, out);
+			if (is_skipped)
+				continue;
+			take_next(&next, rows);
 			if (is_suspect)
 				put_suspect(out, style, rows);
 			else
 				put_leaking(out, style, rows);
 			notes_of_row(answer, style, 2, out);
 			listed += !is_suspect;
+		} else if (is_skipped && has_value(rows_value(rows, "suspect"))) {
+			continue;
 		} else if (rows_is(rows, "kind", "explanation") ||
 			   rows_is(rows, "kind", "advice")) {
 			put_explanation(out, style, rows);
@@ -335,6 +388,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	if (rc == HDB_END && !is_cut)
 		put_next(out, &next);
 	bytes_release(&next.command);
+	prose_groups_release(&told, out);
 	if (rc != HDB_END || is_cut)
 		return rc == HDB_END ? HDB_OK : rc;
 	put_end(answer, out, listed);

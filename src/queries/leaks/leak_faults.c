@@ -5,6 +5,7 @@
  */
 #include "queries/leaks/leak_faults.h"
 
+#include "base/glob.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_prose.h"
@@ -16,6 +17,59 @@
  * of the heap.
  */
 #define FAULT_PART 100u
+#define NAME_MAX_BYTES 512
+
+/* ---- references that keep a class loader alive ---- */
+
+struct hint {
+	const char *text, *class_pattern, *field;
+};
+
+#define RULE_rule(word, text_, nth) .text = text_
+#define RULE_class(word, text_, nth) .class_pattern = text_
+#define RULE_field(word, text_, nth) .field = text_
+
+static const struct hint hints[] = {
+#include <queries/leaks/loader_hints.rules.h>
+};
+
+/* Returns HDB_OK if a hint applies to step `i` of a path, and otherwise HDB_NOTFOUND. */
+static int matches(struct query *q, const struct query_leak_path *path, size_t i,
+		   const struct hint *hint, struct hdb_error *err)
+{
+	struct heap_object object;
+	char field[NAME_MAX_BYTES] = "";
+
+	assert(i < path->count);
+	TRY(heap_object(q->heap, path->nodes[i], &object, err));
+	if (hint->class_pattern &&
+	    !base_glob(hint->class_pattern, heap_class_name(q->heap, heap_known_class(&object))))
+		return HDB_NOTFOUND;
+	if (!hint->field)
+		return HDB_OK;
+	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
+	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
+}
+
+int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, const char **text,
+			   struct hdb_error *err)
+{
+	*text = NULL;
+	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
+		/* A class loader does not keep itself alive. */
+		for (size_t i = 0; i + 1 < path->count; i++) {
+			const int r = matches(q, path, i, &hints[h], err);
+
+			if (r == HDB_OK)
+				*text = hints[h].text;
+			if (r <= HDB_OK)
+				return r;
+		}
+	}
+	return HDB_OK;
+}
+
+/* ---- faults ---- */
 
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
 {
@@ -23,6 +77,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	struct leak_holder *keeper = &owner.list[0];
 	struct query_leak_path path;
 	enum leak_blame best;
+	struct heap_object kept;
+	const char *hint = NULL;
 	size_t step;
 
 	if (a->rule->verdict != EXPLAIN_LEAK)
@@ -46,7 +102,10 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 					  sizeof(keeper->thread));
 		}
 	}
-	leak_say_keeper(a, keeper);
+	TRY(heap_object(q->heap, a->kept_ix, &kept, err));
+	if (heap_has_superclass(q->heap, kept.class_no, "java.lang.ClassLoader"))
+		TRY(query_leak_loader_hint(q, &path, &hint, err));
+	leak_say_keeper(a, keeper, hint);
 	return HDB_OK;
 }
 

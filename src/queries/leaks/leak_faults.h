@@ -26,6 +26,13 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
 /*
+ * Finds what kind of reference on a path keeps a class loader alive: "a timer that was not
+ * cancelled". Sets *text to NULL if that is unknown.
+ */
+int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, const char **text,
+			   struct hdb_error *err);
+
+/*
  * Appends the owner of the faulty object to the rule's text: " Kept by Registry.loaders." Does
  * nothing for rules with other verdicts. Returns HDB_NOTFOUND if the object is only waiting for its
  * finalizer, because the object will then be freed and is not a leak.

@@ -526,6 +526,21 @@ static void add_way(const struct query_leak_suspect *about, const struct leak_he
 		add(to, ", which does not hold %s", held->count == 1 ? "it" : "them");
 }
 
+/*
+ * Sets *out to the size of the largest member of a group if an average would mislead, because a few
+ * members retain most, and otherwise to 0.
+ */
+static int find_largest(struct query *q, const struct analysis_suspect *s, uint64_t each,
+			uint64_t *out, struct hdb_error *err)
+{
+	*out = 0;
+	if (s->members.count)
+		TRY(derive_retained(q->derive, *base_vec_at(&s->members, uint32_t, 0), out, err));
+	if (*out / 2 <= each)
+		*out = 0;
+	return HDB_OK;
+}
+
 int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err)
@@ -545,6 +560,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	 */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
+	uint64_t largest = 0;
 	bool several;
 
 	TRY(set_owner(rows, row, owner, err));
@@ -558,8 +574,11 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	if (holder[0] && is_group)
 		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
 	add(to, "%s", what);
+	if (about->incident)
+		TRY(find_largest(q, s, each, &largest, err));
 	if (has_each(held))
-		add(to, " (%s%s)", base_size(each).text,
+		add(to, " (%s%s%s)", largest ? "up to " : "",
+		    base_size(largest ? largest : each).text,
 		    held->count == 1 && !held->text ? "" : " each");
 	if (held->class_no != HEAP_NONE)
 		TRY(add_loader(q, held->class_no, to, err));
@@ -609,7 +628,8 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 			      others);
 }
 
-void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper)
+void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper,
+		     const char *hint)
 {
 	char text[LEAK_TEXT_MAX_BYTES] = "", kept[EXPLAIN_SENTENCE_MAX] = " Kept by ";
 
@@ -617,7 +637,11 @@ void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *ke
 	if (!text[0])
 		return;
 	query_leak_add_short(BASE_TEXT(kept), text);
-	add(BASE_TEXT(answer->says), "%s.", kept);
+	/* A holder that is a thread or one of its variables already says so. */
+	if (hint && (strcmp(hint, "a thread") == 0 || keeper->is_thread_local ||
+		     keeper->kind == LEAK_HOLDER_LOCAL))
+		hint = NULL;
+	add(BASE_TEXT(answer->says), "%s%s%s.", kept, hint ? ", " : "", hint ? hint : "");
 }
 
 /* ---- paths ---- */

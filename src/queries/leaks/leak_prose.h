@@ -42,8 +42,12 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err);
 
-/* Appends " Kept by Registry.loaders." to the text of a rule. */
-void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper);
+/*
+ * Appends " Kept by Registry.loaders." to the text of a rule, or " Kept by thread "t", a timer that
+ * was not cancelled." if there is a hint.
+ */
+void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper,
+		     const char *hint);
 
 /*
  * Writes the root kinds of the first step of a path. Set is_passing if the path starts at a local

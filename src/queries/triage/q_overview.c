@@ -316,20 +316,27 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 	return HDB_OK;
 }
 
+/* Findings that count what a suspect holds, or describe its holder. */
+static const char *const of_suspects[] = {
+	"listeners", "listeners-field", "loader-closed", "sessions", "task-queue", "thread-pin",
+};
+
 /*
- * Returns whether a finding about listeners is already explained by a suspect: it concerns about
- * the same share of the heap, and an object below the suspect or the class of the objects that the
- * suspect holds.
+ * Returns whether a finding is about what a suspect holds that is already explained: about the same
+ * share of the heap, and an object below the suspect or the class of what it holds. A row for
+ * several suspects with the same sentence names no object.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {
 	const struct overview *o = q->state;
 	const struct hdb_value *percent = query_cell(row, "percent");
 	const uint64_t id = triage_number(row, "id");
+	bool is_of_suspect = false;
 
 	*out = false;
-	if (percent->type == HDB_TYPE_NULL || (!query_cell_is(row, "rule", "listeners") &&
-					       !query_cell_is(row, "rule", "listeners-field")))
+	for (size_t i = 0; i < sizeof(of_suspects) / sizeof(of_suspects[0]); i++)
+		is_of_suspect |= query_cell_is(row, "rule", of_suspects[i]);
+	if (percent->type == HDB_TYPE_NULL || !is_of_suspect)
 		return HDB_OK;
 	for (size_t i = 0; i < o->lines.count && !*out; i++) {
 		const struct line *line = base_vec_at(&o->lines, struct line, i);
@@ -341,6 +348,8 @@ static int is_explained(struct query *q, const struct query *row, bool *out, str
 			*out = line->held_class && query_cell_is(row, "class", line->held_class);
 		else if (line->id)
 			TRY(is_below(q, id, line->id, out, err));
+		else
+			*out = line->times > 1;
 	}
 	return HDB_OK;
 }

@@ -4,9 +4,9 @@
 #include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "base/sort.h"
-#include "base/glob.h"
 #include "heap/values/values.h"
 #include "queries/explain/rules.h"
+#include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_parts.h"
 #include "queries/triage/triage.h"
 
@@ -26,57 +26,6 @@ static const struct {
 };
 #define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
 
-/* ---- references that keep a class loader alive ---- */
-
-struct hint {
-	const char *text, *class_pattern, *field;
-};
-
-#define RULE_rule(word, text_, nth) .text = text_
-#define RULE_class(word, text_, nth) .class_pattern = text_
-#define RULE_field(word, text_, nth) .field = text_
-
-static const struct hint hints[] = {
-#include <queries/triage/loader_hints.rules.h>
-};
-
-/* Returns HDB_OK if a hint applies to step `i` of a path, and otherwise HDB_NOTFOUND. */
-static int matches(struct query *q, const struct query_leak_path *path, size_t i,
-		   const struct hint *hint, struct hdb_error *err)
-{
-	struct heap_object object;
-	char field[NAME_MAX_BYTES] = "";
-
-	assert(i < path->count);
-	TRY(heap_object(q->heap, path->nodes[i], &object, err));
-	if (hint->class_pattern &&
-	    !base_glob(hint->class_pattern, heap_class_name(q->heap, heap_known_class(&object))))
-		return HDB_NOTFOUND;
-	if (!hint->field)
-		return HDB_OK;
-	TRY(query_leak_path_holds(q, path, i, BASE_TEXT(field), err));
-	return strcmp(field, hint->field) == 0 ? HDB_OK : HDB_NOTFOUND;
-}
-
-/* Finds the first hint that applies to a step of a path. Sets *text to NULL if there is none. */
-static int find_hint(struct query *q, const struct query_leak_path *path, const char **text,
-		     struct hdb_error *err)
-{
-	*text = NULL;
-	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
-		/* A class loader does not keep itself alive. */
-		for (size_t i = 0; i + 1 < path->count; i++) {
-			const int r = matches(q, path, i, &hints[h], err);
-
-			if (r == HDB_OK)
-				*text = hints[h].text;
-			if (r <= HDB_OK)
-				return r;
-		}
-	}
-	return HDB_OK;
-}
-
 /* Writes why a class loader is alive: "kept by a thread-local value: class a.B static c -> ..." */
 static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct hdb_error *err)
 {
@@ -89,7 +38,7 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	if (r != HDB_OK || !path.count)
 		return r;
 	TRY(heap_id(q->heap, ix, &id, err));
-	TRY(find_hint(q, &path, &text, err));
+	TRY(query_leak_loader_hint(q, &path, &text, err));
 	query_roots_text(q, path.nodes[0], false, BASE_TEXT(roots));
 	path.is_end_kept = true;
 	TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err));

@@ -18,6 +18,7 @@
 
 int triage_explain_pin(struct triage *t, struct hdb_error *err)
 {
+	const struct triage_figure *suspect = &t->figures[TRIAGE_SUSPECT];
 	struct triage_figure *f = &t->figures[TRIAGE_THREAD_PIN];
 	struct query_leak_path path = { .nodes = { f->ix }, .count = 2 };
 	char via[NAME_MAX_BYTES], frame[ANALYSIS_FRAME_MAX_BYTES] = "";
@@ -27,6 +28,11 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 
 	if (f->ix == HEAP_NONE)
 		return HDB_OK;
+	if (suspect->count && suspect->ix == f->ix) {
+		/* The finding about the largest suspect describes the thread. */
+		f->count = f->bytes = 0;
+		return HDB_OK;
+	}
 	/* The objects that the thread dominates are sorted by retained size. */
 	TRY(analysis_level_begin(&t->q->session, f->ix, true, &level, err));
 	TRY_FOUND(analysis_level_next(&t->q->session, &level, &path.nodes[1], err));
@@ -35,14 +41,14 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 		return r;
 	if (strcmp(via, "<local variable>") != 0) {
 		(void)snprintf(f->detail, sizeof(f->detail),
-			       "mostly through its field %s, which holds %s bytes", via,
-			       base_number(retained).text);
+			       "mostly through its field %s, which holds %s", via,
+			       base_size(retained).text);
 		return HDB_OK;
 	}
 	r = query_leak_frame(t->q->heap, f->ix, path.nodes[1], BASE_TEXT(frame), err);
 	(void)snprintf(f->detail, sizeof(f->detail),
-		       "mostly through a local variable%s%s, which holds %s bytes",
-		       frame[0] ? " of " : "", frame, base_number(retained).text);
+		       "mostly through a local variable%s%s, which holds %s",
+		       frame[0] ? " of " : "", frame, base_size(retained).text);
 	return r;
 }
 
