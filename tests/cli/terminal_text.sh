@@ -79,11 +79,13 @@ print(narrow, end="")
 assert all(len(line) <= 50 for line in narrow.split("\n")), narrow
 # the previous value comes after the growth
 for columns in 80, 200:
-    text = on_terminal(columns, "s.heapdb s.heapdb --limit 2", "diff", **plain)
+    text = on_terminal(columns, "s.heapdb s.heapdb --limit 2 --by class", "diff", **plain)
     print("--- diff at", columns)
     print(text, end="")
     assert all(len(line) <= columns for line in text.split("\n")), text
 # facts are wrapped, too; numbers that info repeats are for programs
+print("--- diff without a difference")
+print(on_terminal(60, "s.heapdb s.heapdb", "diff", **plain), end="")
 text = on_terminal(60, "--by path s.heapdb s.heapdb --limit 2", "diff", **plain)
 assert "\nleft out: " in text and all(len(line) <= 60 for line in text.split("\n")), text
 text = on_terminal(80, "", "info", **plain)

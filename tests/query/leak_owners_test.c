@@ -391,7 +391,24 @@ static void test_overview(void **state)
 	check_text(0, rows, "short_text",
 		   "Box.data holds one byte[50000] (49.0 KiB), and 1 more like it", false);
 	assert_true(value_of(rows, "percent")->d > 90);
+	check_text(0, rows, "action", "path", false);
 	assert_false(next_row(rows));
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
+/* The command for a suspect without a list of its objects: the thread of the local variable. */
+static void test_next(void **state)
+{
+	const struct ask ask = { .query = "overview" };
+	struct hdb_rows *rows;
+
+	(void)state;
+	open_case(sizeof(cases) / sizeof(cases[0]) - 2);
+	rows = ask_rows(heap.db, &ask);
+	assert_true(next_row(rows));
+	check_text(0, rows, "action", "threads", false);
+	check_text(0, rows, "target", "t", false);
 	hdb_rows_close(rows);
 	written_close(&heap);
 }
@@ -499,9 +516,13 @@ static void test_advice_of_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),          cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_overview),        cmocka_unit_test(test_advice_of_triage),
-		cmocka_unit_test(test_advice_of_leaks), cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_owners),
+		cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_overview),
+		cmocka_unit_test(test_advice_of_triage),
+		cmocka_unit_test(test_advice_of_leaks),
+		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,15 +260,18 @@ static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_
 					     .limit = 1,
 					     .before = before,
 					     .before_count = cli->before_count };
+	static const char text[] =
+		"Nothing changed: every class has as many objects in both dumps, of the same size.";
+	struct render_style style = render_style_of(&cli->opt, cli->out);
 	struct hdb_rows *rows = NULL;
 	int rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);
 
+	style.width = render_text_width(cli->out);
 	if (rc == HDB_OK)
 		rc = hdb_rows_next(rows, &cli->err);
 	*is_unchanged = rc == HDB_OK && cli->before_count == 1 && rows_is(rows, "status", "same");
 	if (*is_unchanged)
-		output_string(cli->out, "Nothing changed: every class has as many objects in both "
-					"dumps, of the same size.\n");
+		prose_wrap(cli->out, &style, (struct prose_place){ 0, 0 }, text, strlen(text));
 	hdb_rows_close(rows);
 	return rc == HDB_END ? HDB_OK : rc;
 }

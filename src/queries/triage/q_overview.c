@@ -14,6 +14,7 @@
 #include "query/coverage.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #define OVERVIEW_LEAKS_MAX 5u
 /* Maximum number of steps from an object up to a suspect. */
 #define STEPS_ABOVE 4096u
+#define NAME_MAX_BYTES 512
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
 /* A row. Strings are copies, indexed by column; NULL if there is none. */
@@ -196,18 +198,66 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		       &base_vec_at(&o->lines, struct line, o->current)->held_class, err);
 }
 
+/* Sets the command that helps with a row. */
+static int set_action(struct line *line, const char *action, const char *target,
+		      struct hdb_error *err)
+{
+	free(line->texts[ACTION]);
+	free(line->texts[TARGET]);
+	line->texts[TARGET] = target ? strdup(target) : NULL;
+	line->texts[ACTION] = strdup(action);
+	return line->texts[ACTION] && (!target || line->texts[TARGET]) ?
+		       HDB_OK :
+		       hdb_fail_memory(err, "a string", strlen(action));
+}
+
+/*
+ * Finds a command for a suspect in its rows. The command that lists what the sentence counts comes
+ * first, except for virtual threads, which have no names. The others are the thread of a local
+ * variable, the command of the advice, and the path to the accumulation point.
+ */
+static int find_action(struct line *line, const struct query *row, struct hdb_error *err)
+{
+	const struct hdb_value *owner = query_cell(row, "owner");
+	char target[NAME_MAX_BYTES];
+
+	if (query_cell_is(row, "kind", "suspect") && query_cell_is(row, "action", "instances") &&
+	    query_cell_is(row, "held_class", "java.lang.VirtualThread"))
+		return set_action(line, "threads", NULL, err);
+	if (line->texts[ACTION])
+		return HDB_OK;
+	if (query_cell_is(row, "owner_kind", "local variable") && owner->text_size > 2 &&
+	    owner->text[0] == '"' && owner->text_size < sizeof(target)) {
+		(void)snprintf(target, sizeof(target), "%.*s", (int)owner->text_size - 2,
+			       owner->text + 1);
+		return set_action(line, "threads", target, err);
+	}
+	if (query_cell_is(row, "kind", "advice") && query_cell(row, "target")->text_size &&
+	    query_cell(row, "action_option")->type == HDB_TYPE_NULL) {
+		TRY(copy_of(row, "action", &line->texts[ACTION], err));
+		return copy_of(row, "target", &line->texts[TARGET], err);
+	}
+	if (!query_cell_is(row, "kind", "point"))
+		return HDB_OK;
+	(void)snprintf(target, sizeof(target), "0x%" PRIx64, triage_number(row, "id"));
+	return set_action(line, "path", target, err);
+}
+
 static int read_suspect(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
+	struct line *line;
 
 	triage_take_verdict(&o->verdict, &o->current_verdict, row);
 	if (query_cell_is(row, "kind", "suspect"))
-		return add_suspect(q, row, err);
+		TRY(add_suspect(q, row, err));
 	if (query_cell_is(row, "kind", "leaking") || query_cell_is(row, "kind", "library"))
 		return add_leak(q, row, err);
-	if (o->lines.count && query_cell_is(row, "kind", "explanation")) {
-		struct line *line = base_vec_at(&o->lines, struct line, o->current);
-
+	if (!o->lines.count)
+		return HDB_OK;
+	line = base_vec_at(&o->lines, struct line, o->current);
+	TRY(find_action(line, row, err));
+	if (query_cell_is(row, "kind", "explanation")) {
 		line->is_by_design = query_cell_is(row, "verdict", "by design");
 		if (!line->texts[EXPLANATION])
 			return copy_of(row, "text", &line->texts[EXPLANATION], err);
