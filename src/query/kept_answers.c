@@ -267,9 +267,20 @@ static int choose_block(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
+static int find_block(const struct query *q, struct store_block *out, struct hdb_error *err)
+{
+	const struct query_kept *k = q->kept;
+	struct store_table_info info;
+	int r = heap_table_info(q->heap, k->table, &info, err);
+
+	if (r != HDB_OK)
+		return r;
+	r = store_block(q->heap->store, k->table, k->key, out, err);
+	return r == HDB_NOTFOUND && !k->key ? damaged(q, "missing", err) : r;
+}
+
 int query_kept_begin(struct query *q, struct hdb_error *err)
 {
-	struct store_table_info info;
 	struct store_block block;
 	int r;
 
@@ -283,12 +294,12 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
 	TRY(choose_block(q, err));
-	r = heap_table_info(q->heap, q->kept->table, &info, err);
-	if (r != HDB_OK)
-		return r;
-	r = store_block(q->heap->store, q->kept->table, q->kept->key, &block, err);
-	if (r == HDB_NOTFOUND && !q->kept->key)
-		return damaged(q, "missing", err);
+	r = find_block(q, &block, err);
+	/* The answer may be newer than the snapshot, because store_keep uses a separate handle. */
+	if (r == HDB_NOTFOUND) {
+		TRY(store_refresh(q->heap->store, err));
+		r = find_block(q, &block, err);
+	}
 	if (r != HDB_OK)
 		return r;
 	if (is_same(q->kept, &block) && suffices(q, &block))

@@ -174,14 +174,14 @@ try:
     # The sum of waste: each kind counts once, and opens its list.
     go("#/waste", ".kinds td", "waste as a sum")
     browser.until("!document.querySelector('main .wait')")
-    numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=100000', 'arrays', 'duplicates?arrays=1&limit=100000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {
+    numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=1000', 'arrays', 'duplicates?arrays=1&limit=1000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {
         const plain = a.rows.filter(r => /^(byte|char|short|int|long|float|double|boolean)\\[\\]$/.test(r.class)), none = s.rows.find(r => r.size === 0);
         return { 'Duplicate strings': d.facts.wasted, 'Empty collections': none.shallow, 'Unused slots in collections': c.facts.wasted - none.wasted, 'Arrays of zeros': plain.reduce((n, r) => n + r.zero_shallow, 0),
             'Arrays that end in zeros': plain.reduce((n, r) => n + r.trailing_wasted, 0), 'Duplicate arrays': x.rows.filter(r => r.holder !== 'java.lang.String.value').reduce((n, r) => n + r.wasted, 0) }; })""")
     kinds = browser.run("Object.fromEntries([...document.querySelectorAll('.kinds tbody tr')].map(r => [r.cells[0].innerText, r.cells[1].innerText.trim()]))")
 
     def size(words):
-        value, unit = words.replace(",", "").split()[:2]
+        value, unit = words.removeprefix("at least ").replace(",", "").split()[:2]
         return float(value) * 1024 ** ["B", "KiB", "MiB", "GiB"].index(unit)
 
     for kind, wanted in numbers.items():
