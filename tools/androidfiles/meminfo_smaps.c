@@ -86,53 +86,12 @@ struct rule {
 	enum part part;
 };
 
-/* The rules, of which the first that matches applies. */
+#define MAPPING(...) \
+	{ \
+		__VA_ARGS__ \
+	}
 static const struct rule rules[] = {
-	{ BEGINS, "[heap]", NATIVE_HEAP, NO_PART },
-	{ BEGINS, "[anon:libc_malloc", NATIVE_HEAP, NO_PART },
-	{ BEGINS, "[anon:scudo:", NATIVE_HEAP, NO_PART },
-	{ BEGINS, "[anon:GWP-ASan", NATIVE_HEAP, NO_PART },
-	{ BEGINS, "[stack", STACK, NO_PART },
-	{ BEGINS, "[anon:stack_and_tls:", STACK, NO_PART },
-	{ BEGINS, "[anon:thread stack", STACK, NO_PART },
-	{ ENDS, ".so", SO, NO_PART },
-	{ ENDS, ".jar", JAR, NO_PART },
-	{ ENDS, ".apk", APK, NO_PART },
-	{ ENDS, ".ttf", TTF, NO_PART },
-	{ HAS, ".dex", DEX, NO_PART },
-	{ ENDS, ".odex", DEX, NO_PART },
-	{ ENDS, ".vdex", DEX, NO_PART },
-	{ ENDS, ".oat", OAT, NO_PART },
-	/* the name also identifies the boot image */
-	{ ENDS, ".art", ART, APP_ART },
-	{ ENDS, ".art]", ART, APP_ART },
-	{ BEGINS, "/dev/kgsl-3d0", GFX_DEV, NO_PART },
-	{ BEGINS, "/dev/ashmem/CursorWindow", CURSOR, NO_PART },
-	{ BEGINS, "/dev/ashmem/libc malloc", NATIVE_HEAP, NO_PART },
-	{ BEGINS, "/dev/ashmem/jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
-	{ BEGINS, "/memfd:jit-cache", DALVIK_OTHER, CODE_CACHE },
-	{ BEGINS, "/memfd:jit-zygote-cache", DALVIK_OTHER, CODE_CACHE },
-	/*
-	 * "*" stands for "/dev/ashmem/dalvik-" up to Android 9, and for "[anon:dalvik-" from
-	 * Android 10 on.
-	 */
-	{ BEGINS, "*LinearAlloc", DALVIK_OTHER, LINEAR_ALLOC },
-	{ BEGINS, "*alloc space", DALVIK_HEAP, HEAP },
-	{ BEGINS, "*main space", DALVIK_HEAP, HEAP },
-	{ BEGINS, "*large object space", DALVIK_HEAP, LOS },
-	{ BEGINS, "*free list large object space", DALVIK_HEAP, LOS },
-	{ BEGINS, "*non moving space", DALVIK_HEAP, NON_MOVING },
-	{ BEGINS, "*zygote space", DALVIK_HEAP, ZYGOTE },
-	{ BEGINS, "*indirect ref", DALVIK_OTHER, REFERENCES },
-	{ BEGINS, "*jit-code-cache", DALVIK_OTHER, CODE_CACHE },
-	{ BEGINS, "*data-code-cache", DALVIK_OTHER, CODE_CACHE },
-	{ BEGINS, "*CompilerMetadata", DALVIK_OTHER, COMPILER },
-	{ BEGINS, "*", DALVIK_OTHER, GC },
-	{ BEGINS, "/dev/ashmem", ASHMEM, NO_PART },
-	{ BEGINS, "/dev/", OTHER_DEV, NO_PART },
-	{ BEGINS, "[anon:", UNKNOWN, NO_PART },
-	{ BEGINS, "[anon_shmem:", UNKNOWN, NO_PART },
-	{ HAS, "", OTHER_MMAP, NO_PART },
+#include <androidfiles/meminfo_smaps.rows.h>
 };
 
 struct sums {

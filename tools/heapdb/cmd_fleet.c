@@ -8,47 +8,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* Must match the parsers in fleet/_command.py; a test compares them. */
-#define FLEET(name, argument, help) \
-	{ \
-		name, argument, OPTIONS_HELP, 0, OPTION_TEXT, 0, 0, help \
-	}
+#define RULE_rule(word, text, nth) .groups = OPTIONS_HELP, .kind = OPTION_TEXT, .name = text
+#define RULE_argument(word, text, nth) .argument = text
+#define RULE_help(word, text, nth) .help = text
 const struct option_info fleet_options[] = {
-	FLEET("report", "NAME", "Print only this report. May be repeated."),
-	FLEET("owner", "PATTERN", "Print the retained size of matching owners in each build"),
-	FLEET("json", NULL, "Print the reports as JSON"),
-	FLEET("csv", NULL, "Print the reports as comma-separated values"),
-	FLEET("html", "FILE", "Also write all reports as one HTML page, with trends"),
-	FLEET("fail-if", "new-leak|growing",
-	      "Exit with status 1 if the newest build has new or growing leaks. May be "
-	      "repeated."),
-	FLEET("junit", "FILE", "Also write the leaks as JUnit XML"),
-	FLEET("webhook", "URL",
-	      "Post the leaks selected by --fail-if to this address. Default: new and growing "
-	      "leaks."),
-	FLEET("pattern", "PATTERN", "With `fleet run`: pattern for the end of the dumps' paths"),
-	FLEET("fetch", "COMMAND",
-	      "With `fleet run`: command that prints a dump. {} is replaced by the dump's name "
-	      "in the listing."),
-	FLEET("mapping", "PATTERN",
-	      "With `fleet run`: pattern for the names of mapping files, such as "
-	      "mappings/{app}/{build}.txt"),
-	FLEET("jobs", "N", "With `fleet run`: number of dumps to import at once"),
-	FLEET("memory", "SIZE", "With `fleet run`: memory budget of each import process"),
-	FLEET("threads", "N", "With `fleet run`: number of threads of each import process"),
-	FLEET("sizes", "vm|mat|dump", "With `fleet run`: how to compute shallow sizes"),
-	FLEET("salvage", NULL, "With `fleet run`: also import damaged dumps"),
-	FLEET("query", "TABLE=QUERY", "With `fleet run`: add a table with the rows of a query"),
-	FLEET("timeout", "SECONDS", "With `fleet run`: maximum number of seconds per dump"),
-	FLEET("work", "DIR", "With `fleet run`: directory for temporary databases"),
-	FLEET("retry", NULL, "With `fleet run`: retry dumps whose import failed before"),
-	FLEET("keep", "30d",
-	      "With `fleet prune`: number of days or weeks to keep. With `fleet run`: skip "
-	      "older dumps."),
-	FLEET("dry-run", NULL, "With `fleet prune`: only print what would be removed"),
-	FLEET("quiet", NULL, "With `fleet run`: do not print a line per dump"),
-	FLEET("help", NULL, "Print this help"),
-	{ .name = NULL },
+#include <heapdb/cmd_fleet.rules.h>
+	, { .name = NULL }
 };
 
 /*

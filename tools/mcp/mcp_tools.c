@@ -606,52 +606,14 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 #define TAKES_STATEMENT (MCP_TAKES_DB | MCP_TAKES_BUDGET | MCP_TAKES_STATEMENT)
 #define TAKES_ANY (MCP_TAKES_NAME | MCP_TAKES_OPTIONS | MCP_TAKES_BEFORE)
 
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_query(word, text, nth) .query = text
+#define RULE_takes(arguments, text, nth) .takes = arguments
+#define RULE_run(function, text, nth) .run = function
+#define RULE_title(word, text, nth) .title = text
+#define RULE_use(word, text, nth) .use = text
 static const struct tool tools[] = {
-	{ "open", NULL, MCP_TAKES_DB, run_open, "List or open heap databases",
-	  "Lists the heap databases. With db: opens a database and reports whether its dump is "
-	  "stale or incomplete. Call it first." },
-	{ "overview", NULL, MCP_TAKES_DB | MCP_TAKES_BUDGET, run_overview, "Overview of a heap",
-	  "What was dumped, known problems, leak suspects and the biggest classes, in one answer. Call "
-	  "it second." },
-	{ "leaks", "leaks", TAKES_QUESTION, run_query, "Leak suspects",
-	  "Owners of large amounts of memory, where it accumulates, and the path from a GC root." },
-	{ "histogram", "histogram", TAKES_QUESTION, run_query, "Class histogram",
-	  "Number and size of objects by class. Sort by retained or shallow." },
-	{ "object", "object", TAKES_QUESTION, run_query, "One object",
-	  "Fields and elements of an object, by its ID." },
-	{ "path", "path", TAKES_QUESTION, run_query, "Path from a GC root",
-	  "Path from a GC root that keeps an object in memory." },
-	{ "dominators", "dominators", TAKES_QUESTION, run_query, "Dominator tree",
-	  "Objects kept alive by an object, largest first. Without a target: the biggest objects." },
-	{ "compare", "diff", TAKES_QUESTION | MCP_TAKES_BEFORE, run_query, "Compare dumps",
-	  "Growth between dumps: db is the last dump, before lists the earlier ones. Begin with "
-	  "by=owner, which names the fields that hold more than before." },
-	{ "sql", NULL, TAKES_STATEMENT | MCP_TAKES_ALL, run_statement, "SQL",
-	  "Runs a SELECT in SQLite's SQL. Tables: objects, refs, classes, class_fields, roots, threads, "
-	  "frames, locals, strings, arrays, loaders; every class by its quoted name, with the columns "
-	  "id, shallow, retained, dominator and its fields. Tables contain reachable objects. "
-	  "Identifiers are integers here." },
-	{ "oql", NULL, TAKES_STATEMENT, run_statement, "OQL of Eclipse MAT",
-	  "Runs a SELECT of Eclipse MAT's object query language, as in: SELECT m, m.size FROM INSTANCEOF "
-	  "java.util.HashMap m WHERE m.size > 1000. Also GROUP BY, ORDER BY, LIMIT, count(*), sum(x)." },
-	{ "explain", NULL, MCP_TAKES_NAME, run_explain, "Explain the queries",
-	  "Lists all queries; with name: its targets, options, columns and facts." },
-	{ "query", NULL, TAKES_QUESTION | TAKES_ANY, run_query, "Any query",
-	  "Runs any query by name: threads, references, referrers, entries, strings, duplicates, "
-	  "collections, retained and others. See \"explain\"." },
-	{ "growth", NULL, MCP_TAKES_FILES | MCP_TAKES_BUDGET, mcp_growth, "Growth over time",
-	  "Finds JVM heaps and classes that grow steadily in series written by `heapdb watch`, with "
-	  "their rate and since when they grow." },
-	{ "memory", NULL, MCP_TAKES_FILES | MCP_TAKES_PROCESS | MCP_TAKES_DB | MCP_TAKES_BUDGET,
-	  mcp_memory, "Memory of a process",
-	  "Divides the memory of a JVM into parts that add up to its RSS: heap, direct memory, metaspace, "
-	  "stacks, malloc. From a running JVM (pid), or files: /proc/PID/smaps and output of jcmd. With "
-	  "db: also the buffers in a dump of it." },
-	{ "import", NULL, MCP_TAKES_DUMP, mcp_make_import, "Import a dump",
-	  "Imports a dump that \"open\" lists without a database, if the user agrees." },
-	{ "capture", NULL, MCP_TAKES_PID, mcp_make_capture, "Capture a running JVM",
-	  "Without pid: lists the running JVMs. With pid: dumps the heap of that JVM into a new "
-	  "database, if the user agrees. The program is paused while it is dumped." },
+#include <mcp/mcp_tools.rules.h>
 };
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 

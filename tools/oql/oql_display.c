@@ -24,44 +24,16 @@ enum rule {
 };
 
 /* The first row that names the object's class or a superclass is used. */
+#define SHOWN(...) \
+	{ \
+		__VA_ARGS__ \
+	}
 static const struct {
 	const char *class_name;
 	enum rule rule;
 	const char *path;
 } rules[] = {
-	{ "", RULE_NONE, NULL },
-	{ "java.lang.String", RULE_STRING, NULL },
-	{ "java.lang.Boolean", RULE_VALUE, "value" },
-	{ "java.lang.Byte", RULE_VALUE, "value" },
-	{ "java.lang.Character", RULE_VALUE, "value" },
-	{ "java.lang.Short", RULE_VALUE, "value" },
-	{ "java.lang.Integer", RULE_VALUE, "value" },
-	{ "java.lang.Long", RULE_VALUE, "value" },
-	{ "java.lang.Float", RULE_VALUE, "value" },
-	{ "java.lang.Double", RULE_VALUE, "value" },
-	{ "java.lang.Enum", RULE_FIELD, "name" },
-	{ "java.lang.Thread", RULE_FIELD, "name" },
-	{ "java.lang.ThreadGroup", RULE_FIELD, "name" },
-	{ "java.lang.Module", RULE_FIELD, "name" },
-	{ "java.lang.StringBuilder", RULE_BUILDER, NULL },
-	{ "java.lang.StringBuffer", RULE_BUILDER, NULL },
-	{ "java.util.concurrent.atomic.AtomicBoolean", RULE_BOOLEAN, "value" },
-	{ "java.util.concurrent.atomic.AtomicInteger", RULE_VALUE, "value" },
-	{ "java.util.concurrent.atomic.AtomicLong", RULE_VALUE, "value" },
-	{ "java.util.concurrent.atomic.AtomicReference", RULE_FIELD, "value" },
-	{ "java.util.concurrent.atomic.AtomicStampedReference", RULE_FIELD, "pair.reference" },
-	{ "java.util.concurrent.atomic.AtomicMarkableReference", RULE_FIELD, "pair.reference" },
-	{ "java.math.BigInteger", RULE_SHOWN, NULL },
-	{ "java.math.BigDecimal", RULE_SHOWN, NULL },
-	{ "java.util.Locale", RULE_LOCALE, NULL },
-	{ "java.lang.reflect.Field", RULE_FIELD_OF_CLASS, NULL },
-	{ "java.lang.reflect.Method", RULE_METHOD, NULL },
-	{ "java.lang.reflect.Constructor", RULE_CONSTRUCTOR, NULL },
-	{ "java.lang.StackTraceElement", RULE_STACK_ELEMENT, NULL },
-	{ "java.net.URL", RULE_URL, NULL },
-	{ "java.io.File", RULE_FIELD, "path" },
-	{ "java.lang.ProcessEnvironment$ExternalData", RULE_FIELD, "str" },
-	{ "java.lang.Class", RULE_CLASS, NULL },
+#include <oql/oql_display.rows.h>
 };
 #define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
 static_assert(RULE_COUNT <= UINT8_MAX, "a rule's number is a byte of struct oql_class");

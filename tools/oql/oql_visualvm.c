@@ -496,99 +496,18 @@ static struct value do_filter(struct translator *t, struct value list, const str
 
 /* ---- functions, members and methods ---- */
 
-/*
- * Functions and members with their SQL: "$0" is the first argument or the receiver, "$t0" its text,
- * "$n0" its class name, "$i0" its ID, "$l0" its label, "$s0" and "$r0" its sizes, "$a" the alias of
- * a list.
- */
+/* A row of oql_visualvm.rows. */
+#define FORM(receiver, ...) \
+	{ \
+		(receiver)[0], __VA_ARGS__ \
+	}
 static const struct form {
-	/*
-	 * receiver: f none, h heap, o object, c class, t text, l list; x and m are not translated:
-	 * function or method, member of a class
-	 */
 	char of;
-	unsigned char least, most; /* number of arguments, including the receiver */
+	unsigned char least, most;
 	enum kind kind;
-	/*
-	 * for a list, the text after FROM; for a function of a list, its value; for x and m, SQL to
-	 * suggest
-	 */
 	const char *name, *sql;
 } forms[] = {
-	{ 'f', 1, 1, NUMBER, "sizeof", "$s0" },
-	{ 'f', 1, 1, NUMBER, "rsizeof", "$r0" },
-	{ 'f', 1, 1, NUMBER, "objectid", "$0" },
-	{ 'f', 1, 1, CLASS, "classof", "(SELECT class_id FROM objects WHERE id = $0)" },
-	{ 'f', 1, 1, TEXT, "toHtml", "coalesce($l0, $0, 'null')" },
-	{ 'f', 1, 1, OBJECT, "referrers", "referrers($0) $a WHERE $a.strength <> 'weak'" },
-	{ 'f', 1, 1, OBJECT, "referees", "outbound($0) $a WHERE $a.strength <> 'weak'" },
-	{ 'f', 1, 1, OBJECT, "reachables", "reachable_from($0) $a WHERE $a.depth > 0" },
-	{ 'l', 2, 2, LIST, "map", "" },
-	{ 'l', 2, 2, LIST, "filter", "" },
-	{ 'l', 1, 2, LIST, "sort", "" },
-	{ 'l', 1, 3, LIST, "top", "" },
-	{ 'l', 1, 1, LIST, "unique", "" },
-	{ 'l', 1, 2, LIST, "count", "count(*)" },
-	{ 'l', 1, 1, LIST, "length", "count(*)" },
-	{ 'l', 1, 2, LIST, "sum", "coalesce(sum($0), 0)" },
-	{ 'l', 1, 1, LIST, "max", "max($0)" },
-	{ 'l', 1, 1, LIST, "min", "min($0)" },
-	{ 'h', 0, 0, OBJECT, "objects", "objects $a" },
-	{ 'h', 1, 1, OBJECT, "objects", "instances($n0) $a" },
-	{ 'h', 2, 3, OBJECT, "objects", "instances($n0, $1) $a" },
-	{ 'h', 0, 0, CLASS, "classes", "classes $a" },
-	{ 'h', 1, 1, CLASS, "findClass", "(SELECT id FROM classes WHERE name = $n0)" },
-	{ 'h', 1, 1, OBJECT, "findObject", "$i0" },
-	{ 'c', 1, 1, TEXT, "name", "$n0" },
-	{ 'c', 1, 1, NUMBER, "id", "$0" },
-	{ 'c', 1, 1, CLASS, "statics", "$0" },
-	{ 'c', 1, 1, CLASS, "superclass", "(SELECT super_id FROM classes WHERE id = $0)" },
-	{ 'c', 1, 1, OBJECT, "instances", "instances($n0, 0) $a" },
-	{ 'o', 1, 1, NUMBER, "id", "$0" },
-	{ 'o', 1, 1, CLASS, "clazz", "(SELECT class_id FROM objects WHERE id = $0)" },
-	{ 'o', 1, 1, NUMBER, "length",
-	  "coalesce((SELECT length FROM objects WHERE id = $0), field($0, 'length'))" },
-	{ 't', 1, 1, TEXT, "toString", "$t0" },
-	{ 't', 1, 1, NUMBER, "length", "length($t0)" },
-	{ 't', 2, 2, BOOL, "startsWith", "(substr($t0, 1, length($t1)) = $t1)" },
-	{ 't', 2, 2, BOOL, "endsWith", "(substr($t0, -length($t1)) = $t1)" },
-	{ 't', 2, 2, BOOL, "contains", "(instr($t0, $t1) > 0)" },
-	{ 't', 2, 2, NUMBER, "indexOf", "(instr($t0, $t1) - 1)" },
-	{ 't', 2, 2, BOOL, "equals", "($t0 = $t1)" },
-	{ 'x', 0, 0, NIL, "forEachClass", "SELECT name, objects FROM classes" },
-	{ 'x', 0, 0, NIL, "forEachObject", "SELECT id, class FROM objects" },
-	{ 'x', 0, 0, NIL, "forEachReferrer", "SELECT id, class, name FROM referrers(0x12c4)" },
-	{ 'x', 0, 0, NIL, "forEachReferee", "SELECT id, class, name FROM outbound(0x12c4)" },
-	{ 'x', 0, 0, NIL, "finalizables", "SELECT * FROM finalizers" },
-	{ 'x', 0, 0, NIL, "roots", "SELECT id, kind, thread FROM roots" },
-	{ 'x', 0, 0, NIL, "livepaths", "SELECT id, path(id) FROM instances('CLASS')" },
-	{ 'x', 0, 0, NIL, "root", "SELECT kind FROM roots WHERE id = 0x12c4" },
-	{ 'x', 0, 0, NIL, "rootDistance", "SELECT max(step) FROM path_to_root(0x12c4)" },
-	{ 'x', 0, 0, NIL, "refers", "SELECT 1 FROM outbound(0x12c4) WHERE id = 0x12d0" },
-	{ 'x', 0, 0, NIL, "referrers", "SELECT id, class, strength FROM referrers(0x12c4)" },
-	{ 'x', 0, 0, NIL, "referees", "SELECT id, class, strength FROM outbound(0x12c4)" },
-	{ 'x', 0, 0, NIL, "identical", "a.id = b.id" },
-	{ 'x', 0, 0, NIL, "describeRef", "SELECT name FROM outbound(0x12c4) WHERE id = 0x12d0" },
-	{ 'x', 0, 0, NIL, "reachables", "WITH RECURSIVE over refs, to exclude fields" },
-	{ 'x', 0, 0, NIL, "contains", "EXISTS ( SELECT 1 FROM ... WHERE ... )" },
-	{ 'x', 0, 0, NIL, "unique", "SELECT ... GROUP BY ..." },
-	{ 'x', 0, 0, NIL, "max", "SELECT ... ORDER BY ... DESC LIMIT 1" },
-	{ 'x', 0, 0, NIL, "min", "SELECT ... ORDER BY ... LIMIT 1" },
-	{ 'x', 0, 0, NIL, "toArray", "the SELECT of the list itself" },
-	{ 'x', 0, 0, NIL, "concat", "SELECT ... UNION ALL SELECT ..." },
-	{ 'x', 0, 0, NIL, "index", "row_number() OVER ()" },
-	{ 'x', 0, 0, NIL, "print", "the columns of a SELECT" },
-	{ 'x', 0, 0, NIL, "var", "WITH name AS ( SELECT ... ) SELECT ..." },
-	{ 'x', 0, 0, NIL, "matches", "text REGEXP '^pattern$'" },
-	{ 'x', 0, 0, NIL, "substring", "substr(text, 1, 10)" },
-	{ 'x', 0, 0, NIL, "replace", "replace(text, old, new)" },
-	{ 'x', 0, 0, NIL, "toLowerCase", "lower(text)" },
-	{ 'x', 0, 0, NIL, "toUpperCase", "upper(text)" },
-	{ 'x', 0, 0, NIL, "function", "SELECT ... CASE WHEN ... THEN ... END ... FROM ..." },
-	{ 'm', 0, 0, NIL, "loader", "SELECT loader FROM classes WHERE name = 'CLASS'" },
-	{ 'm', 0, 0, NIL, "fields", "SELECT name, type FROM class_fields WHERE class = 'CLASS'" },
-	{ 'm', 0, 0, NIL, "superclasses", "WITH RECURSIVE over classes, by super_id" },
-	{ 'm', 0, 0, NIL, "subclasses", "WITH RECURSIVE over classes, by super_id" },
+#include <oql/oql_visualvm.rows.h>
 };
 
 static const struct form *const forms_end = forms + sizeof(forms) / sizeof(forms[0]);
