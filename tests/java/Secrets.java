@@ -1,5 +1,5 @@
 /*
- * Holds 33 secrets of 27 kinds, each in the way programs do, and dumps its own heap.
+ * Holds 35 secrets of 27 kinds, each in the way programs do, and dumps its own heap.
  *
  *   DATABASE_PASSWORD=... java Secrets.java FILE
  *
@@ -12,10 +12,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 
 public class Secrets {
@@ -36,7 +39,8 @@ public class Secrets {
 		String pw;
 		byte[] raw;
 		String[] arguments;
-		List<String> command, two, harmless;
+		List<String> command, two, harmless, linked;
+		final Queue<String> queue = new ConcurrentLinkedQueue<>();
 		String cpw;
 		StringBuilder built;
 		Map<String, String> small;
@@ -126,6 +130,11 @@ public class Secrets {
 		expect("password", "--proxy-passwd");
 		vault.two = List.of("-passphrase", "walnut" + "harbour" + args.length);
 		expect("password", "-passphrase");
+		vault.linked = new LinkedList<>(List.of("mysqldump", "--admin-password",
+			"quartz" + "meadow" + args.length, "db"));
+		expect("password", "--admin-password");
+		vault.queue.addAll(List.of("--store-password", "granite" + "willow" + args.length));
+		expect("password", "--store-password");
 		/* Neither an option and its value, nor a name. */
 		vault.harmless = List.of("admin.password", "harmless" + args.length, "--password", "--port",
 			"password");

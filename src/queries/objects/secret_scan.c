@@ -21,8 +21,6 @@
 
 /* Maximum number of bytes in a value with a name; longer values are truncated. */
 #define VALUE_MAX 2048u
-/* Maximum number of fields of an object that are examined. */
-#define FIELDS_MAX 64u
 /* Seed of the hashes of secrets that were found by name. */
 #define NAMED_SEED 0x10000u
 
@@ -336,21 +334,29 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 }
 
 /*
- * Fields that contain a key, and the field of the same object that contains its value. Lists of two
- * elements may be a command line, in which only an option is a key.
+ * Fields that contain a key, and the path to its value. The elements of a list may be a command
+ * line, in which only an option is a key.
  */
 static const struct {
 	const char *key, *value;
+	bool is_list;
 } pairs[] = {
-	{ "key", "value" }, { "key", "val" },      { "name", "value" },
-	{ "k0", "v0" },     { "first", "second" }, { "left", "right" },
-	{ "_1", "_2" },     { "_key", "_value" },  { "e0", "e1" },
-};
-
-/* A reference field of the object being examined. */
-struct field {
-	char name[SECRET_KEY_MAX];
-	uint64_t id;
+	{ .key = "key", .value = "value" },
+	{ .key = "key", .value = "val" },
+	{ .key = "name", .value = "value" },
+	{ .key = "k0", .value = "v0" },
+	{ .key = "first", .value = "second" },
+	{ .key = "left", .value = "right" },
+	{ .key = "_1", .value = "_2" },
+	{ .key = "_key", .value = "_value" },
+	{ .key = "e0", .value = "e1", .is_list = true },
+	/* nodes of LinkedList and of concurrent queues; of JDK 6; of Scala, Vavr and Clojure */
+	{ .key = "item", .value = "next.item", .is_list = true },
+	{ .key = "element", .value = "next.element", .is_list = true },
+	{ .key = "head", .value = "next.head", .is_list = true },
+	{ .key = "head", .value = "tl.head", .is_list = true },
+	{ .key = "head", .value = "tail.head", .is_list = true },
+	{ .key = "_first", .value = "_rest._first", .is_list = true },
 };
 
 /*
@@ -367,23 +373,28 @@ static int read_name(const struct secret_scan *s, uint64_t id, char name[SECRET_
 	return *is_name ? heap_string(s->session->heap, ix, name, SECRET_KEY_MAX, err) : HDB_OK;
 }
 
-static int look_at_pairs(struct secret_scan *s, uint32_t ix, const struct field *fields,
-			 size_t count, struct hdb_error *err)
+/* Examines the values of which a field of the object may contain the key. */
+static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, uint64_t key_id,
+			 struct hdb_error *err)
 {
+	struct heap *heap = s->session->heap;
 	char name[SECRET_KEY_MAX];
 	bool is_name;
 
-	for (size_t k = 0; k < count; k++) {
-		TRY(read_name(s, fields[k].id, name, &is_name, err));
-		for (size_t p = 0; is_name && p < sizeof(pairs) / sizeof(pairs[0]); p++) {
-			if (strcmp(fields[k].name, pairs[p].key) != 0 ||
-			    (strcmp(fields[k].name, "e0") == 0 && name[0] != '-'))
-				continue;
-			for (size_t v = 0; v < count; v++)
-				if (strcmp(fields[v].name, pairs[p].value) == 0)
-					TRY(add_named(s, &(struct named){ ix, fields[v].id, name },
-						      err));
-		}
+	TRY(read_name(s, key_id, name, &is_name, err));
+	for (size_t p = 0; is_name && p < sizeof(pairs) / sizeof(pairs[0]); p++) {
+		uint32_t value_ix;
+		uint64_t value_id;
+		int r;
+
+		if (strcmp(field, pairs[p].key) != 0 || (pairs[p].is_list && name[0] != '-'))
+			continue;
+		r = heap_path_object(heap, ix, pairs[p].value, &value_ix, err);
+		TRY_ERRORS(r);
+		if (r != HDB_OK)
+			continue;
+		TRY(heap_id(heap, value_ix, &value_id, err));
+		TRY(add_named(s, &(struct named){ ix, value_id, name }, err));
 	}
 	return HDB_OK;
 }
@@ -391,41 +402,43 @@ static int look_at_pairs(struct secret_scan *s, uint32_t ix, const struct field 
 static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields *walk,
 			  struct hdb_error *err)
 {
-	struct field fields[FIELDS_MAX];
-	size_t count = 0;
 	int r;
 
 	while ((r = heap_fields_next(walk, err)) == HDB_OK) {
-		/* If an object has more fields, they are not examined as pairs. */
-		struct field *f = &fields[count];
+		const uint64_t id = walk->value.bits;
+		char name[SECRET_KEY_MAX];
 
 		if (walk->value.type != HPROF_OBJECT)
 			continue;
-		TRY(heap_text(s->session->heap, walk->field.name_text, f->name, sizeof(f->name),
-			      err));
-		f->id = walk->value.bits;
-		if (base_secrets_has_name(s->rules, f->name, strlen(f->name)))
-			TRY(add_named(s, &(struct named){ ix, f->id, f->name }, err));
-		count += count < FIELDS_MAX - 1;
+		TRY(heap_text(s->session->heap, walk->field.name_text, name, sizeof(name), err));
+		if (base_secrets_has_name(s->rules, name, strlen(name)))
+			TRY(add_named(s, &(struct named){ ix, id, name }, err));
+		if (!walk->is_static)
+			TRY(look_at_pairs(s, ix, name, id, err));
 	}
-	TRY_ERRORS(r);
-	return walk->is_static ? HDB_OK : look_at_pairs(s, ix, fields, count, err);
+	return r < 0 ? r : HDB_OK;
 }
 
-/* Sets *is_map to whether the array belongs to a map, so that keys and values alternate in it. */
-static int is_array_of_map(const struct secret_scan *s, uint32_t ix, bool *is_map,
-			   struct hdb_error *err)
+/*
+ * Sets *is_map to whether the array belongs to a map, so that keys and values alternate in it, and
+ * *is_code to whether it contains the constants of a class (<resolved_references> of HotSpot) in
+ * the order in which its code uses them.
+ */
+static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, bool *is_code,
+			struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
 	const struct heap_collection_rule *rule;
 	struct heap_object holder;
 	uint32_t parent;
 
-	*is_map = false;
+	*is_map = *is_code = false;
 	TRY(derive_reach(s->session->derive, false, ix, &parent, err));
 	if (parent == HEAP_NONE || parent == ix)
 		return HDB_OK;
 	TRY(heap_object(heap, parent, &holder, err));
+	*is_code = holder.kind == STORE_CLASS &&
+		   strcmp(heap_class_name_of(heap, ix), "java.lang.Object[]") == 0;
 	rule = holder.kind == STORE_INSTANCE ? heap_collection_rule(heap, holder.class_no) : NULL;
 	*is_map = rule && rule->shape == HEAP_PAIRS;
 	return HDB_OK;
@@ -438,10 +451,12 @@ static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *e
 	char name[SECRET_KEY_MAX];
 	struct heap_walk walk;
 	uint64_t id, before = 0;
-	bool is_name = false, is_map;
+	bool is_name = false, is_map, is_code;
 	int r;
 
-	TRY(is_array_of_map(s, ix, &is_map, err));
+	TRY(use_of_array(s, ix, &is_map, &is_code, err));
+	if (is_code)
+		return HDB_OK;
 	heap_walk_begin(&walk, ix, 0, UINT64_MAX);
 	for (; (r = heap_walk_next(heap, &walk, &id, err)) == HDB_OK; before = id) {
 		if (is_map && walk.at % 2 == 1)
