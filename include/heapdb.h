@@ -98,8 +98,9 @@ struct hdb_error {
 /*
  * Progress of a long operation. `report` is called only on the thread that called the function.
  * `done` and `total` are in `unit` (bytes or objects). If the total is unknown, `total` is 0. To
- * cancel the operation, set `*cancel` to a nonzero value, which a signal handler may do. The
- * function then soon returns HDB_EINTR and leaves no files behind.
+ * cancel the operation, set `*cancel` to a nonzero value, which a signal handler or another thread
+ * may do (the library reads it atomically). The function then soon returns HDB_EINTR and leaves no
+ * files behind.
  */
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,

@@ -56,7 +56,7 @@ struct frames_source {
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* unused frames, by time of last use */
 	unsigned kept, kept_max;
-	volatile int failure; /* result code of the first failure */
+	int failure; /* result code of the first failure */
 	struct hdb_error error;
 };
 
@@ -450,13 +450,15 @@ static int frames_window(struct base_view *view, uint64_t offset, uint64_t size,
 
 static int frames_failed(struct base_source *src, struct hdb_error *err)
 {
-	const struct frames_source *f = (const struct frames_source *)src;
+	struct frames_source *f = (struct frames_source *)src;
+	int r;
 
-	if (!f->failure)
-		return HDB_OK;
-	if (err)
+	(void)pthread_mutex_lock(&f->lock);
+	r = f->failure;
+	if (r && err)
 		*err = f->error;
-	return f->failure;
+	(void)pthread_mutex_unlock(&f->lock);
+	return r;
 }
 
 static void frames_close(struct base_source *src)

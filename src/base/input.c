@@ -64,8 +64,8 @@ static const uint8_t gzip_plain[GZIP_SAME] = { 0x1f, 0x8b, 8 };
 static const uint8_t zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
 struct base_input {
-	const char *path;           /* borrowed */
-	const volatile int *cancel; /* borrowed, or NULL */
+	const char *path;        /* borrowed */
+	const base_flag *cancel; /* borrowed, or NULL */
 	enum base_packing packing;
 	bool is_file;
 	int fd;
@@ -108,7 +108,7 @@ static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 	int ready = 0;
 
 	while (ready == 0 || (ready < 0 && errno == EINTR)) {
-		if (in->cancel && *in->cancel)
+		if (base_flag_is_set(in->cancel))
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		ready = poll(&pipe, 1, WAIT_MS);
 	}
@@ -592,7 +592,7 @@ static void close_at(struct base_input **in)
 	base_input_close(*in);
 }
 
-int base_input_open(const char *path, const volatile int *cancel, struct base_input **out,
+int base_input_open(const char *path, const base_flag *cancel, struct base_input **out,
 		    struct hdb_error *err)
 {
 	BASE_SCOPED(close_at) struct base_input *in = NULL;

@@ -11,6 +11,7 @@
 #define BASE_INPUT_H
 
 #include "base/error.h"
+#include "base/flag.h"
 
 #include <stdbool.h>
 
@@ -27,7 +28,7 @@ enum base_packing { BASE_PLAIN, BASE_GZIP, BASE_ZSTD };
  * not exist, HDB_EIO if it cannot be read, and HDB_EFORMAT for a directory or an empty file.
  * `cancel` is lent and may be NULL: waiting for a pipe ends with HDB_EINTR once *cancel is not 0.
  */
-int base_input_open(const char *path, const volatile int *cancel, struct base_input **out,
+int base_input_open(const char *path, const base_flag *cancel, struct base_input **out,
 		    struct hdb_error *err);
 void base_input_close(struct base_input *input);
 

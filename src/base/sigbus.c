@@ -9,6 +9,7 @@
  */
 #include "base/source.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -24,16 +25,18 @@
 struct region {
 	_Atomic(uintptr_t) start; /* 0 if the entry is free */
 	uint64_t size;
-	volatile uint64_t *fault;
+	_Atomic(uint64_t) *fault;
 };
 
 static struct region regions[REGIONS_MAX];
 static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
 /*
- * Whether the previous handler is running. If it passes the signal back to us, nobody handles it.
+ * The thread in which the previous handler runs, or 0. If that handler passes the signal back to
+ * us, nobody handles it. A handler that meanwhile runs in another thread is not noted: it would be
+ * noted when it passes the signal back after the first one has returned.
  */
-static volatile sig_atomic_t is_chaining;
+static _Atomic(pthread_t) chaining;
 
 static void call_old(int sig, siginfo_t *info, void *ucontext)
 {
@@ -49,13 +52,16 @@ static void call_old(int sig, siginfo_t *info, void *ucontext)
 
 static void chain(int sig, siginfo_t *info, void *ucontext)
 {
-	if (is_chaining) {
+	pthread_t noted = (pthread_t)0;
+	const bool is_noted = atomic_compare_exchange_strong(&chaining, &noted, pthread_self());
+
+	if (!is_noted && pthread_equal(noted, pthread_self())) {
 		(void)signal(sig, SIG_DFL);
 		return;
 	}
-	is_chaining = 1;
 	call_old(sig, info, ucontext);
-	is_chaining = 0;
+	if (is_noted)
+		atomic_store(&chaining, (pthread_t)0);
 }
 
 static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
@@ -73,8 +79,8 @@ static void on_sigbus(int sig, siginfo_t *info, void *ucontext)
 		if (mmap((void *)(start + offset), region->size - offset, PROT_READ,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			break;
-		if (!*region->fault)
-			*region->fault = offset + 1;
+		if (!atomic_load(region->fault))
+			atomic_store(region->fault, offset + 1);
 		return;
 	}
 	chain(sig, info, ucontext);
@@ -103,7 +109,7 @@ void base_sigbus_install(void)
 	atomic_flag_clear(&lock);
 }
 
-int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
+int base_sigbus_add(const void *start, uint64_t size, _Atomic(uint64_t) *fault,
 		    struct hdb_error *err)
 {
 	static atomic_flag lock = ATOMIC_FLAG_INIT;

@@ -21,7 +21,7 @@ struct map_source {
 	 * zeros without a fault
 	 */
 	int fd;
-	volatile uint64_t fault; /* 1 + offset of the first page that could not be read; 0: none */
+	_Atomic(uint64_t) fault; /* 1 + offset of the first page that could not be read; 0: none */
 	char path[];
 };
 

@@ -142,7 +142,7 @@ void base_sigbus_install(void);
  * Registers a mapped region with the handler. On a fault, *fault is set to 1 + the offset in the
  * region.
  */
-int base_sigbus_add(const void *start, uint64_t size, volatile uint64_t *fault,
+int base_sigbus_add(const void *start, uint64_t size, _Atomic(uint64_t) *fault,
 		    struct hdb_error *err);
 /* Removes the region that begins at `start` from the handler. Must be called before unmapping. */
 void base_sigbus_remove(const void *start);

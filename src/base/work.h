@@ -5,6 +5,7 @@
 #ifndef BASE_WORK_H
 #define BASE_WORK_H
 
+#include "base/flag.h"
 #include "base/scope.h"
 
 #include <pthread.h>
@@ -121,7 +122,7 @@ int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_
 /* Returns whether the work has been cancelled. Can be called on any thread. */
 static inline bool base_is_cancelled(const struct base_work *work)
 {
-	return work->progress.cancel && *work->progress.cancel;
+	return base_flag_is_set(work->progress.cancel);
 }
 
 /* Sends the user a message through progress.notice. */

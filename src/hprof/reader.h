@@ -8,6 +8,7 @@
 #ifndef HPROF_READER_H
 #define HPROF_READER_H
 
+#include "base/flag.h"
 #include "base/source.h"
 
 /*
@@ -155,7 +156,7 @@ struct hprof_file {
 	 * if set, a search for the next record after damage ends with HDB_EINTR; lent; NULL after
 	 * hprof_open
 	 */
-	const volatile int *cancel;
+	const base_flag *cancel;
 };
 
 /* Returns the size in bytes of a value of `type` in the file, or 0 for an unknown type. */

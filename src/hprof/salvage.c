@@ -490,7 +490,7 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 		if (!spend(s, 1))
 			return 0;
 		/* Examining an offset takes longer than reading a byte. */
-		if (at % CANCEL_BYTES == 0 && s->file->cancel && *s->file->cancel)
+		if (at % CANCEL_BYTES == 0 && base_flag_is_set(s->file->cancel))
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		search->offset = at;
 		search->is_record = false;

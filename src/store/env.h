@@ -35,7 +35,7 @@ struct store_env {
 	/* LMDB's own map, which the SIGBUS handler watches, or NULL if not watched yet */
 	const void *map;
 	/* 1 + offset at which LMDB failed to read the map, or 0 */
-	volatile uint64_t fault;
+	_Atomic(uint64_t) fault;
 	/* decompressed copies of blocks that are compressed in the file */
 	struct store_unpacked unpacked;
 	struct store_env *next;

@@ -29,7 +29,7 @@ struct store_view {
 	uint64_t map_length;
 	/* struct store_view_map: maps of earlier snapshots, kept for readers that still use them */
 	struct base_vec old;
-	volatile uint64_t fault; /* 1 + offset at which reading the map failed; 0: no failure */
+	_Atomic(uint64_t) fault; /* 1 + offset at which reading the map failed; 0: no failure */
 	struct pages pages;
 	struct base_vec metas; /* struct store_view_meta, in order of name */
 	bool is_private;       /* whether it has no seal; see FORMAT.md */

@@ -39,8 +39,8 @@ done < wanted.tsv
 # Each secret has its holder, and nothing else is found.
 [ "$(grep -c "Secrets" found.tsv)" -ge 23 ] || fail "owners: $(cat found.tsv)"
 [ "$(wc -l < found.tsv)" -le $(($(wc -l < wanted.tsv) + 2)) ] || fail "more than was planted: $(cat found.tsv)"
-for part in tr0ub4dor correcthorse batterystaple open5esame mountain copper violet silver walnut quartz granite harmless \
-	hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
+for part in tr0ub4dor correcthorse batterystaple open5esame mountain copper violet silver walnut quartz granite \
+	harmless hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
 	if grep -q "$part" found.tsv; then
 		fail "$part is shown"
 	fi

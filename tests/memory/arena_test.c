@@ -1,7 +1,7 @@
 /*
  * tests/memory/arena_test.c - malloc's arenas with glibc's memory layout: free blocks of the main
  * arena, of an arena with its own state, and of a second heap. Chains that do not end at the end of
- * the arena, and sizes that lead outside it, are ignored.
+ * the arena, and sizes that lead outside it, are ignored. Reading files stops when the flag is set.
  */
 #include "memory/memory.h"
 
@@ -127,12 +127,31 @@ static void test_second_heap(void **state)
 	check(false, 0x2000 + SIZE - 0x30 - 0x4000);
 }
 
+static void test_cancelled(void **state)
+{
+	const char *const files[] = { "/proc/self/smaps" };
+	base_flag cancel = 0;
+	const struct memory_sources sources = { .files = files,
+						.file_count = 1,
+						.cancel = &cancel };
+	struct hdb_error err = { 0 };
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(memory_json(&sources, false, &text, &err), HDB_OK);
+	free(text);
+	base_flag_set(&cancel, 1);
+	assert_int_equal(memory_json(&sources, false, &text, &err), HDB_EINTR);
+	assert_string_equal(err.message, "/proc/self/smaps: interrupted");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_main),
 		cmocka_unit_test(test_arena),
 		cmocka_unit_test(test_second_heap),
+		cmocka_unit_test(test_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ const char *capture_name(const struct capture *c)
 	return c->name;
 }
 
-const volatile int *capture_stop(const struct capture *c)
+const base_flag *capture_stop(const struct capture *c)
 {
 	return &c->stream.stop;
 }

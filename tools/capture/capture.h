@@ -12,6 +12,7 @@
 #include "heapdb.h"
 
 #include "base/base_text.h"
+#include "base/flag.h"
 
 #include <stdbool.h>
 
@@ -75,7 +76,7 @@ struct capture_options {
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
 	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; lent */
 	const char *serial; /* serial number of the Android device; NULL means the only one; lent */
-	const volatile int *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
+	const base_flag *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
 	void *ctx;                                   /* passed to notice */
 };
@@ -193,7 +194,7 @@ const char *capture_name(const struct capture *capture);
  * Returns a flag, borrowed until capture_end. It is set to nonzero before the input ends early, so
  * that a partial dump is not mistaken for a complete one, and also when options->cancel is set.
  */
-const volatile int *capture_stop(const struct capture *capture);
+const base_flag *capture_stop(const struct capture *capture);
 
 /*
  * Closes the input, which aborts a dump that is not fully read, removes temporary files and frees

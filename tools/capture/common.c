@@ -20,7 +20,7 @@ uint64_t capture_timeout_ms(const struct capture_options *options)
 
 bool capture_is_cancelled(const struct capture_options *options)
 {
-	return options->cancel && *options->cancel;
+	return base_flag_is_set(options->cancel);
 }
 
 int capture_interrupted(struct hdb_error *err)

@@ -101,7 +101,7 @@ static void *run(void *arg)
 		rc = s->finish ? s->finish(s->ctx, s->bytes, &s->error) : HDB_OK;
 	s->result = rc == READER_LEFT ? HDB_END : rc;
 	if (s->result != HDB_OK)
-		s->stop = 1;
+		base_flag_set(&s->stop, 1);
 	assert(s->write_fd >= 0);
 	close(s->write_fd);
 	s->write_fd = -1;

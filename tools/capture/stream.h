@@ -8,6 +8,7 @@
 #ifndef CAPTURE_STREAM_H
 #define CAPTURE_STREAM_H
 
+#include "base/flag.h"
 #include "capture/common.h"
 
 #include <pthread.h>
@@ -33,7 +34,7 @@ struct stream {
 	int read_fd, write_fd;
 	pthread_t thread;
 	bool is_running;
-	volatile int stop;
+	base_flag stop;
 	uint64_t bytes;
 	int result;
 	struct hdb_error error;

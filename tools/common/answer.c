@@ -227,7 +227,7 @@ static int read_row(struct answer *answer, const struct output_hooks *hooks)
 	int rc;
 
 	do {
-		if ((hooks && hooks->is_cancelled()) || (answer->cancel && *answer->cancel))
+		if ((hooks && hooks->is_cancelled()) || base_flag_is_set(answer->cancel))
 			return hdb_fail(answer->err, HDB_EINTR, "interrupted");
 		rc = answer->source ? answer->source->next(answer->source->ctx, answer->err) :
 				      hdb_rows_next(answer->rows, answer->err);

@@ -5,6 +5,7 @@
 #ifndef COMMON_ANSWER_H
 #define COMMON_ANSWER_H
 
+#include "base/flag.h"
 #include "common/own_answer.h"
 
 struct notes;
@@ -29,7 +30,7 @@ struct answer {
 	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0 means unlimited */
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
-	const volatile int *cancel;
+	const base_flag *cancel;
 	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
 	struct sampled *sampled; /* samples of a recording for the rows; lent, or NULL if none */
 	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */

@@ -200,9 +200,8 @@ static bool begins_trace(const char *head, size_t size)
 
 static int check_cancel(const struct feed *f, struct hdb_error *err)
 {
-	return f->progress->cancel && *f->progress->cancel ?
-		       hdb_fail(err, HDB_EINTR, "interrupted") :
-		       HDB_OK;
+	return base_flag_is_set(f->progress->cancel) ? hdb_fail(err, HDB_EINTR, "interrupted") :
+						       HDB_OK;
 }
 
 /*
@@ -341,17 +340,32 @@ static struct {
 #define archive_entry_filetype library.archive_entry_filetype
 #endif
 
-static int load(struct hdb_error *err)
-{
 #ifdef ARCHIVE_LIBRARY
+static struct hdb_error load_error;
+
+static void load_once(void)
+{
 	static const struct library_function functions[] = {
 #define X(name) { #name, &(name) },
 		ARCHIVE_FUNCTIONS(X)
 #undef X
 	};
 
-	return library_load(LIBRARY_QUOTED(ARCHIVE_LIBRARY), functions,
-			    sizeof(functions) / sizeof(functions[0]), err);
+	(void)library_load(LIBRARY_QUOTED(ARCHIVE_LIBRARY), functions,
+			   sizeof(functions) / sizeof(functions[0]), &load_error);
+}
+#endif
+
+/* Loads the library on first use, by any thread: Python and `mcp` read archives on several. */
+static int load(struct hdb_error *err)
+{
+#ifdef ARCHIVE_LIBRARY
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, load_once);
+	if (load_error.code != HDB_OK && err)
+		*err = load_error;
+	return load_error.code;
 #else
 	(void)err;
 	return HDB_OK;

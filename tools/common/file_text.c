@@ -14,24 +14,23 @@
 /* Number of bytes per read; the size may be unknown. */
 #define READ_BYTES 65536u
 
-int file_text_read(int fd, const volatile int *cancel, struct file_text *text,
-		   struct hdb_error *err)
+int file_text_read(int fd, const base_flag *cancel, struct file_text *text, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes all = { 0 };
 
 	for (;;) {
 		char *to = bytes_room(&all, READ_BYTES + 1);
 		const ssize_t n = to ? read(fd, to, READ_BYTES) : 0;
-		const bool is_cancelled = cancel && *cancel;
 
 		if (!to)
 			return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for %s",
 					text->name);
-		if (n < 0 && errno == EINTR && !is_cancelled)
+		if (base_flag_is_set(cancel))
+			return hdb_fail(err, HDB_EINTR, "%s: interrupted", text->name);
+		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return hdb_fail(err, is_cancelled ? HDB_EINTR : HDB_EIO, "%s: %s",
-					text->name, strerror(errno));
+			return hdb_fail(err, HDB_EIO, "%s: %s", text->name, strerror(errno));
 		all.size += (size_t)n;
 		if (all.size > text->size_max)
 			return hdb_fail(err, HDB_ELIMIT, "%s: too large (limit %zu bytes)",

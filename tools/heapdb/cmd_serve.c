@@ -71,12 +71,17 @@ static const char *name_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static int write_file(void *ctx, const char *name, int fd, struct hdb_error *err)
+static int write_file(void *ctx, const char *name, int fd, const base_flag *cancel,
+		      struct hdb_error *err)
 {
 	struct serving *serving = ctx;
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	int r;
 
-	TRY(with_files_text(&serving->with, name, true, &text, err));
+	progress_cancel_by(cancel);
+	r = with_files_text(&serving->with, name, true, &text, err);
+	progress_cancel_by(NULL);
+	TRY(r);
 	return base_write_all(fd, text.data, text.size) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EIO, "cannot store the answer");

@@ -22,7 +22,9 @@
 #define FIRST_DRAW_NS UINT64_C(300000000)
 #define REDRAW_NS UINT64_C(100000000)
 
-static volatile int cancel;
+static base_flag cancel;
+/* The flag of the request that this thread answers, instead of `cancel`, or NULL. */
+static _Thread_local const base_flag *of_request;
 
 static struct {
 	bool is_drawing;
@@ -52,7 +54,7 @@ static struct {
 
 static void on_signal(int number)
 {
-	cancel = number;
+	base_flag_set(&cancel, number);
 }
 
 static void catch_signals(void)
@@ -85,17 +87,17 @@ void progress_time_limit(unsigned seconds)
 
 bool progress_is_out_of_time(void)
 {
-	return cancel == SIGALRM;
+	return base_flag_value(&cancel) == SIGALRM;
 }
 
 int progress_signal(void)
 {
-	return cancel == SIGALRM ? 0 : cancel;
+	return progress_is_out_of_time() ? 0 : base_flag_value(&cancel);
 }
 
 void progress_again(void)
 {
-	cancel = 0;
+	base_flag_set(&cancel, 0);
 	catch_signals();
 }
 
@@ -171,9 +173,14 @@ void progress_print_timings(void)
 	times.count = 0;
 }
 
+void progress_cancel_by(const base_flag *flag)
+{
+	of_request = flag;
+}
+
 bool progress_is_cancelled(void)
 {
-	return cancel != 0;
+	return base_flag_is_set(of_request ? of_request : &cancel);
 }
 
 static void put(const char *text, size_t size)
@@ -313,7 +320,7 @@ struct hdb_progress progress_callbacks(void)
 {
 	return (struct hdb_progress){
 		.report = line.is_drawing || times.is_kept ? report : NULL,
-		.cancel = &cancel,
+		.cancel = of_request ? of_request : &cancel,
 	};
 }
 

@@ -7,6 +7,7 @@
 
 #include "heapdb.h"
 
+#include "base/flag.h"
 #include "common/output.h"
 
 #include <stdbool.h>
@@ -42,7 +43,13 @@ void progress_hide(void);
 /* Disables drawing. */
 void progress_no_more(void);
 
-/* Returns whether a signal or the time limit requested a stop. */
+/*
+ * Commands that this thread runs stop when *flag is set, and no longer at a signal; NULL: at a
+ * signal again. The flag is lent.
+ */
+void progress_cancel_by(const base_flag *flag);
+
+/* Returns whether a signal, the time limit or the flag of a request requested a stop. */
 bool progress_is_cancelled(void);
 
 /* Sets a time limit in seconds from now, or 0 if none. */

@@ -125,7 +125,7 @@ static bool is_requested(const json_t *columns, const char *name)
 
 struct filling {
 	struct hdb_row_source from;
-	const volatile int *cancel;
+	const base_flag *cancel;
 	struct mcp_page *page;
 	bool with_nulls; /* whether to write null values instead of omitting them */
 	json_t *list;    /* rows that fit; owned */
@@ -217,7 +217,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 	assert(json_array_size(f->list) == 0);
 	while (!f->is_full && (r = f->from.next(f->from.ctx, err)) != HDB_END) {
 		TRY_ERRORS(r);
-		if (*f->cancel)
+		if (base_flag_is_set(f->cancel))
 			return hdb_fail(err, HDB_EINTR, "cancelled");
 		if (no++ < page->offset)
 			continue;

@@ -8,6 +8,7 @@
 #include "mcp.h"
 
 #include "base/error.h"
+#include "base/flag.h"
 #include "base/scope.h"
 #include "base/base_text.h"
 
@@ -111,7 +112,7 @@ struct mcp_page {
 struct mcp_question {
 	const struct hdb_query_spec *spec;
 	struct hdb_query_args args;
-	const volatile int *cancel; /* checked between rows */
+	const base_flag *cancel; /* checked between rows */
 };
 
 /*
@@ -128,7 +129,7 @@ struct mcp_statement {
 	const char *text;
 	bool is_sql;
 	bool all; /* SQL: whether tables include unreachable objects */
-	const volatile int *cancel;
+	const base_flag *cancel;
 };
 
 /*
@@ -145,7 +146,7 @@ size_t mcp_size(const json_t *value);
 
 struct mcp_call {
 	struct mcp_files *files;
-	const volatile int *cancel;
+	const base_flag *cancel;
 	const char *name; /* tool name */
 	json_t *args;     /* object; borrowed */
 	/*

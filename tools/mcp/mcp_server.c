@@ -11,6 +11,7 @@
  */
 #include "mcp_private.h"
 
+#include "base/flag.h"
 #include "base/work.h"
 #include "common/output.h"
 
@@ -88,9 +89,9 @@ struct server {
 	bool is_waiting;          /* whether the server waits for the answer to its last request */
 	json_t *reply;            /* that answer; owned */
 	pthread_mutex_t out_lock;
-	volatile int cancel;   /* whether the current request must stop */
-	volatile int can_ask;  /* whether the client of a session can ask its user */
-	volatile int is_gone;  /* whether the client no longer reads answers */
+	base_flag cancel;      /* whether the current request must stop */
+	base_flag can_ask;     /* whether the client of a session can ask its user */
+	base_flag is_gone;     /* whether the client no longer reads answers */
 	int write_error;       /* errno of the failure; EPIPE: the client left */
 	int read_error;        /* errno if the input ended early */
 	const json_t *token;   /* progress token of the current request, borrowed; NULL: none */
@@ -102,11 +103,11 @@ struct server {
 
 static void write_text(struct server *s, const char *text, size_t size)
 {
-	if (s->is_gone || base_write_all(s->out, text, size))
+	if (base_flag_is_set(&s->is_gone) || base_write_all(s->out, text, size))
 		return;
 	s->write_error = errno;
-	s->is_gone = 1;
-	s->cancel = 1;
+	base_flag_set(&s->is_gone, 1);
+	base_flag_set(&s->cancel, 1);
 }
 
 static const json_t *id_of(const json_t *message)
@@ -233,7 +234,7 @@ static void on_initialize(struct server *s, const json_t *message)
 	const char *asked = json_string_value(json_object_get(params, "protocolVersion"));
 	const bool is_older = asked && strcmp(asked, "2025-06-18") == 0;
 
-	s->can_ask = has_forms(json_object_get(params, "capabilities"));
+	base_flag_set(&s->can_ask, has_forms(json_object_get(params, "capabilities")));
 
 	if (!asked) {
 		send_error(s, id_of(message), RPC_PARAMS, "initialize requires a protocolVersion",
@@ -266,7 +267,8 @@ static bool can_ask(const struct server *s, const json_t *message)
 {
 	const json_t *meta = json_object_get(json_object_get(message, "params"), "_meta");
 
-	return version_of(message) ? has_forms(json_object_get(meta, KEY_CLIENT)) : s->can_ask != 0;
+	return version_of(message) ? has_forms(json_object_get(meta, KEY_CLIENT)) :
+				     base_flag_is_set(&s->can_ask);
 }
 
 static void on_tools(struct server *s, const json_t *message)
@@ -393,7 +395,7 @@ static json_t *ask_session(struct server *s, const char *question)
 			       json_sprintf(ASKED_ID "%u", s->asked), "method",
 			       "elicitation/create", "params", form(question)));
 	pthread_mutex_lock(&s->lock);
-	while (!s->reply && !s->ended && !s->cancel)
+	while (!s->reply && !s->ended && !base_flag_is_set(&s->cancel))
 		pthread_cond_wait(&s->changed, &s->lock);
 	s->is_waiting = false;
 	result = json_incref(json_object_get(s->reply, "result"));
@@ -478,7 +480,7 @@ static void on_call(struct server *s, const json_t *message)
 	if (!json_is_object(call.args))
 		call.args = none;
 	r = mcp_tool_call(&call, &answer, &err);
-	if (s->cancel)
+	if (base_flag_is_set(&s->cancel))
 		return;
 	if (consent.question) {
 		send_result(s, message, question_of(&consent), -1);
@@ -542,7 +544,7 @@ static void on_read(struct server *s, const json_t *message)
 	s->files.call++;
 	if (uri && strncmp(uri, REPORT_URI, strlen(REPORT_URI)) == 0)
 		r = report_of(s, uri + strlen(REPORT_URI), &text, &size, &err);
-	if (s->cancel)
+	if (base_flag_is_set(&s->cancel))
 		return;
 	if (r != HDB_OK)
 		send_error(s, id_of(message), version_of(message) ? RPC_PARAMS : RPC_RESOURCE,
@@ -602,7 +604,7 @@ static void *work(void *ctx)
 			s->last = &s->first;
 		s->waiting--;
 		s->working_id = id_of(request->message);
-		s->cancel = s->is_gone;
+		base_flag_set(&s->cancel, base_flag_value(&s->is_gone));
 		pthread_cond_broadcast(&s->changed);
 		pthread_mutex_unlock(&s->lock);
 		meta = json_object_get(json_object_get(request->message, "params"), "_meta");
@@ -630,7 +632,7 @@ static void on_cancelled(struct server *s, const json_t *message)
 
 	pthread_mutex_lock(&s->lock);
 	if (id && s->working_id && json_equal(id, s->working_id))
-		s->cancel = 1;
+		base_flag_set(&s->cancel, 1);
 	for (struct request **at = &s->first; id && *at; at = &(*at)->next) {
 		struct request *request = *at;
 
@@ -660,7 +662,7 @@ static void enqueue(struct server *s, json_t *message)
 	}
 	request->message = message;
 	pthread_mutex_lock(&s->lock);
-	while (s->waiting >= QUEUE_MAX && !s->is_gone)
+	while (s->waiting >= QUEUE_MAX && !base_flag_is_set(&s->is_gone))
 		pthread_cond_wait(&s->changed, &s->lock);
 	*s->last = request;
 	s->last = &request->next;
@@ -750,7 +752,7 @@ static void read_lines(struct server *s, char *buffer)
 	size_t used = 0;
 	bool is_long = false;
 
-	while (!s->is_gone) {
+	while (!base_flag_is_set(&s->is_gone)) {
 		const ssize_t n = read(s->in, buffer + used, LINE_MAX_BYTES - used);
 		char *line = buffer, *end;
 
@@ -776,7 +778,7 @@ static void read_lines(struct server *s, char *buffer)
 			used = 0;
 		}
 	}
-	if (used > 0 && !is_long && !s->is_gone)
+	if (used > 0 && !is_long && !base_flag_is_set(&s->is_gone))
 		on_line(s, buffer, used);
 }
 
@@ -796,8 +798,8 @@ static void finish(struct server *s, pthread_t worker)
 		struct pollfd out = { .fd = s->out };
 
 		if (poll(&out, 1, 50) > 0 && out.revents & (POLLERR | POLLHUP | POLLNVAL)) {
-			s->is_gone = 1;
-			s->cancel = 1;
+			base_flag_set(&s->is_gone, 1);
+			base_flag_set(&s->cancel, 1);
 			break;
 		}
 		pthread_mutex_lock(&s->lock);

@@ -17,6 +17,7 @@
 
 #include "common/own_answer.h"
 
+#include "base/flag.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -168,7 +169,7 @@ int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct
  * limit. Fails like capture_measure. `cancel` may be NULL.
  */
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
-			      const volatile int *cancel, struct hdb_error *err);
+			      const base_flag *cancel, struct hdb_error *err);
 
 /*
  * Computes the answer, once. *out is lent until memory_answer_free. Fails with HDB_EUSAGE if there
@@ -182,8 +183,8 @@ struct memory_sources {
 	int pid; /* 0: none */
 	const char *const *files;
 	size_t file_count;
-	struct hdb *db;             /* a dump of the process, or NULL if none */
-	const volatile int *cancel; /* may be NULL */
+	struct hdb *db;          /* a dump of the process, or NULL if none */
+	const base_flag *cancel; /* may be NULL */
 };
 
 /* Sets *text to the answer as JSON; see own_answer_json. The caller must free() *text. */

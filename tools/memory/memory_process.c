@@ -191,7 +191,7 @@ static int ask_vm(struct asking *a)
 }
 
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
-			      const volatile int *cancel, struct hdb_error *err)
+			      const base_flag *cancel, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct memory_figures *f = &account->memory.figures;
@@ -231,7 +231,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 
 /* ---- all sources ---- */
 
-static int add_file(struct memory_answer *answer, const char *path, const volatile int *cancel,
+static int add_file(struct memory_answer *answer, const char *path, const base_flag *cancel,
 		    struct hdb_error *err)
 {
 	BASE_SCOPED(file_text_release)

@@ -3,12 +3,14 @@
  */
 #include "oql/oql_eval.h"
 
+#include "base/flag.h"
+
 /* Number of rows between checks for cancellation. */
 #define TICKS 256
 
 int oql_tick(struct oql_eval *ev)
 {
-	if (++ev->steps % TICKS == 0 && ev->progress.cancel && *ev->progress.cancel)
+	if (++ev->steps % TICKS == 0 && base_flag_is_set(ev->progress.cancel))
 		return hdb_fail(ev->err, HDB_EINTR, "interrupted");
 	return HDB_OK;
 }

@@ -87,7 +87,7 @@ int hdbpy_growth(const char *const *paths, size_t count, char **text, struct hdb
 }
 
 int hdbpy_memory(int pid, const char *const *files, size_t count, struct hdb *db,
-		 const volatile int *cancel, char **text, struct hdb_error *err)
+		 const base_flag *cancel, char **text, struct hdb_error *err)
 {
 	BASE_PLAIN_LOCALE;
 	const struct memory_sources sources = { pid, files, count, db, cancel };

@@ -6,6 +6,8 @@
 
 #include "heapdb.h"
 
+#include "base/flag.h"
+
 /*
  * Like hdb_import and hdb_default_path, but also accept dumps in archives: a.zip,
  * a.tar.xz!b/c.hprof.
@@ -17,9 +19,9 @@ HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
 
 /* Options of a statement. */
 struct hdbpy_options {
-	size_t batch_rows;          /* as in hdb_rows_arrow */
-	const volatile int *cancel; /* lent until the stream's release, or NULL if none */
-	int all;                    /* SQL: whether tables include unreachable objects */
+	size_t batch_rows;       /* as in hdb_rows_arrow */
+	const base_flag *cancel; /* lent until the stream's release, or NULL if none */
+	int all;                 /* SQL: whether tables include unreachable objects */
 };
 
 /*
@@ -45,7 +47,7 @@ HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char
 HDB_API int hdbpy_growth(const char *const *paths, size_t count, char **text,
 			 struct hdb_error *err);
 HDB_API int hdbpy_memory(int pid, const char *const *files, size_t count, struct hdb *db,
-			 const volatile int *cancel, char **text, struct hdb_error *err);
+			 const base_flag *cancel, char **text, struct hdb_error *err);
 HDB_API void hdbpy_free(char *text);
 
 /*

@@ -11,6 +11,7 @@
 
 #include "heapdb.h"
 
+#include "base/flag.h"
 #include "common/pixels.h"
 
 #include <stdbool.h>
@@ -44,19 +45,20 @@ enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
 struct serve_options {
 	const struct serve_database *databases; /* lent */
 	size_t database_count;
-	const char *listen;       /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
-	unsigned port;            /* 0: any free port */
-	unsigned workers;         /* 0: SERVE_WORKERS_DEFAULT */
-	uint64_t memory_bytes;    /* memory of all workers together; 0 means unlimited */
-	const char *tmp_dir;      /* as in struct hdb_open_options; lent */
-	const volatile int *stop; /* nonzero: stop the server; a signal handler may set it; lent */
+	const char *listen;    /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
+	unsigned port;         /* 0: any free port */
+	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
+	uint64_t memory_bytes; /* memory of all workers together; 0 means unlimited */
+	const char *tmp_dir;   /* as in struct hdb_open_options; lent */
+	const base_flag *stop; /* nonzero: stop the server; a signal handler may set it; lent */
 	/*
 	 * Names of the answers that come from files other than the databases, and the function that
-	 * makes one of them, which any worker may call.
+	 * makes one of them, which any worker may call. It stops with HDB_EINTR if *cancel is set.
 	 */
 	const char *const *files; /* lent */
 	size_t file_count;
-	int (*write_file)(void *ctx, const char *name, int fd, struct hdb_error *err);
+	int (*write_file)(void *ctx, const char *name, int fd, const base_flag *cancel,
+			  struct hdb_error *err);
 	/*
 	 * Writes a note on `target` (NULL: none), or removes it (`text` NULL), and returns all
 	 * notes of the database as JSON, which the caller must free(). The function is NULL if

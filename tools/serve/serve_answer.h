@@ -5,6 +5,7 @@
 #ifndef HEAPDB_SERVE_ANSWER_H
 #define HEAPDB_SERVE_ANSWER_H
 
+#include "base/flag.h"
 #include "serve/serve_jobs.h"
 
 #ifdef HAVE_SQLITE
@@ -17,7 +18,7 @@
 struct serve_means {
 	const struct serve_options *options;
 	struct hdb *const *databases; /* its handles */
-	const volatile int *cancel;   /* nonzero: stop with HDB_EINTR */
+	const base_flag *cancel;      /* nonzero: stop with HDB_EINTR */
 };
 
 /*

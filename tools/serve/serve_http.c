@@ -718,7 +718,7 @@ int serve_run(const struct serve_options *options, struct hdb_error *err)
 	TRY(serve_jobs_start(options, &server.jobs, err));
 	TRY(start(&server, err));
 	print_ready(&server, port);
-	while (!*options->stop) {
+	while (!base_flag_is_set(options->stop)) {
 		const struct timespec tick = { .tv_nsec = 100000000 };
 
 		nanosleep(&tick, NULL);

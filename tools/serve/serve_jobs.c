@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/work.h"
 #include "base/error.h"
+#include "base/flag.h"
 #include "serve/serve_answer.h"
 #include "serve/serve_cache.h"
 #include "serve/serve_pack.h"
@@ -33,7 +34,7 @@ struct worker {
 	pthread_t thread;
 	bool is_started;
 	struct hdb *databases[SERVE_DATABASES_MAX]; /* owned */
-	volatile int cancel;
+	base_flag cancel;
 	bool is_late; /* whether the job was cancelled because of the time limit */
 	/* Protected by the lock of `jobs`. */
 	struct serve_job *job; /* current job, or NULL if none */
@@ -53,6 +54,7 @@ struct serve_jobs {
 	struct worker workers[SERVE_WORKERS_MAX];
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
+	struct hdb_health health[SERVE_DATABASES_MAX]; /* when they were opened */
 	struct stat
 		/* the files of the databases at the time when they were opened */
 		opened[SERVE_DATABASES_MAX];
@@ -115,7 +117,7 @@ static int make_answer(struct worker *w, struct serve_job *job)
 		return serve_sql(&means, job);
 	case SERVE_FILE:
 		return w->jobs->options->write_file(w->jobs->options->ctx, job->file, job->fd,
-						    &job->err);
+						    &w->cancel, &job->err);
 	case SERVE_QUERY:
 		break;
 	}
@@ -297,7 +299,7 @@ static struct serve_job *take(struct worker *w)
 		w->job = job;
 		w->began_ms = base_now_ms();
 		w->progress = (struct serve_progress){ .state = SERVE_RUNNING };
-		w->cancel = job->is_cancelled || jobs->is_stopping;
+		base_flag_set(&w->cancel, job->is_cancelled || jobs->is_stopping);
 		w->is_late = false;
 	}
 	pthread_mutex_unlock(&jobs->lock);
@@ -310,8 +312,9 @@ static void *work(void *ctx)
 	struct serve_job *job;
 
 	while ((job = take(w)) != NULL) {
-		const int r =
-			w->cancel ? hdb_fail(&job->err, HDB_EINTR, "cancelled") : answer(w, job);
+		const int r = base_flag_is_set(&w->cancel) ?
+				      hdb_fail(&job->err, HDB_EINTR, "cancelled") :
+				      answer(w, job);
 
 		pthread_mutex_lock(&w->jobs->lock);
 		assert(w->job == job && job->state == SERVE_RUNNING);
@@ -362,10 +365,19 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 			open.memory_bytes = 0;
 			TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
 		}
-		w->jobs->is_android[i] = hdb_heap_count(w->databases[i]) > 0;
-		stat(options->databases[i].db_path, &w->jobs->opened[i]);
 	}
 	return HDB_OK;
+}
+
+/* Notes what the server's own thread answers, because the handles belong to the workers. */
+static void note_database(struct serve_jobs *jobs, size_t i)
+{
+	struct hdb *db = jobs->workers[0].databases[i];
+
+	jobs->health[i].struct_size = sizeof(jobs->health[i]);
+	hdb_health(db, &jobs->health[i]);
+	jobs->is_android[i] = hdb_heap_count(db) > 0;
+	stat(jobs->options->databases[i].db_path, &jobs->opened[i]);
 }
 
 static size_t count_workers(const struct serve_options *options)
@@ -396,6 +408,9 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 
 		w->jobs = jobs;
 		r = open_databases(w, err);
+		/* Before threads use the handles of the first worker. */
+		for (size_t d = 0; d < options->database_count && r == HDB_OK && i == 0; d++)
+			note_database(jobs, d);
 		if (r == HDB_OK && pthread_create(&w->thread, NULL, work, w) != 0)
 			r = hdb_fail(err, HDB_EIO, "cannot start a thread");
 		w->is_started = r == HDB_OK;
@@ -415,7 +430,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	pthread_mutex_lock(&jobs->lock);
 	jobs->is_stopping = true;
 	for (size_t i = 0; i < jobs->worker_count; i++)
-		jobs->workers[i].cancel = 1;
+		base_flag_set(&jobs->workers[i].cancel, 1);
 	pthread_cond_broadcast(&jobs->wake);
 	pthread_mutex_unlock(&jobs->lock);
 	for (size_t i = 0; i < jobs->worker_count; i++)
@@ -444,7 +459,7 @@ static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 			warming = w;
 	}
 	if (warming && !is_being_answered(jobs, job))
-		warming->cancel = 1;
+		base_flag_set(&warming->cancel, 1);
 }
 
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
@@ -522,7 +537,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 			continue;
 		w->is_late |= base_now_ms() - w->began_ms > most * 1000;
 		if (w->is_late || is_left(w->job))
-			w->cancel = 1;
+			base_flag_set(&w->cancel, 1);
 	}
 	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
@@ -548,7 +563,7 @@ bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id)
 		struct worker *w = &jobs->workers[i];
 
 		if (w->job && strcmp(w->job->id, id) == 0) {
-			w->cancel = 1;
+			base_flag_set(&w->cancel, 1);
 			is_found = true;
 		}
 	}
@@ -592,7 +607,8 @@ bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database)
 	       (now.st_ino != then->st_ino || now.st_dev != then->st_dev);
 }
 
-void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out)
+const struct hdb_health *serve_jobs_health(const struct serve_jobs *jobs, size_t database)
 {
-	hdb_health(jobs->workers[0].databases[database], out);
+	assert(database < SERVE_DATABASES_MAX);
+	return &jobs->health[database];
 }

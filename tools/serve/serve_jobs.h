@@ -139,7 +139,7 @@ bool serve_jobs_progress(struct serve_jobs *jobs, const char *id, struct serve_p
  * Returns the health of a database when it was opened. The strings are borrowed until
  * serve_jobs_stop.
  */
-void serve_jobs_health(const struct serve_jobs *jobs, size_t database, struct hdb_health *out);
+const struct hdb_health *serve_jobs_health(const struct serve_jobs *jobs, size_t database);
 
 /* Returns whether the dump has named heaps, as Android dumps do. */
 bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);

@@ -130,18 +130,17 @@ void serve_health(struct bytes *out, const struct serve_options *options,
 		bytes_format(out, "%s\"%s\"", i ? "," : "", options->files[i]);
 	bytes_string(out, "],\"databases\":[");
 	for (size_t i = 0; i < options->database_count; i++) {
-		struct hdb_health health = { .struct_size = sizeof(health) };
+		const struct hdb_health *health = serve_jobs_health(jobs, i);
 
-		serve_jobs_health(jobs, i, &health);
 		bytes_format(out, "%s{\"index\":%zu,", i ? "," : "", i);
 		put_key(out, "name", options->databases[i].name);
-		put_key(out, "stale", health.stale);
+		put_key(out, "stale", health->stale);
 		bytes_format(out, "\"android\":%s,",
 			     serve_jobs_is_android(jobs, i) ? "true" : "false");
 		bytes_format(out, "\"replaced\":%s,",
 			     serve_jobs_is_replaced(jobs, i) ? "true" : "false");
-		put_key(out, "incomplete", health.incomplete);
-		bytes_format(out, "\"missing_bytes\":%" PRIu64 "}", health.missing_bytes);
+		put_key(out, "incomplete", health->incomplete);
+		bytes_format(out, "\"missing_bytes\":%" PRIu64 "}", health->missing_bytes);
 	}
 	bytes_string(out, "]}\n");
 }

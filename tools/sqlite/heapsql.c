@@ -163,7 +163,7 @@ static int on_progress(void *ctx)
 {
 	const struct heapsql *sql = ctx;
 
-	return sql->opt.cancel && *sql->opt.cancel;
+	return base_flag_is_set(sql->opt.cancel);
 }
 
 static void set_limits(struct heapsql *sql)

@@ -20,9 +20,9 @@
 
 static bool is_cancelled(struct sqlite3_context *ctx)
 {
-	const volatile int *cancel = sqlite3_user_data(ctx);
+	const base_flag *cancel = sqlite3_user_data(ctx);
 
-	return cancel && *cancel;
+	return base_flag_is_set(cancel);
 }
 
 static void result_string(struct sqlite3_context *ctx, sqlite3_str *out)
@@ -500,7 +500,7 @@ static void do_unhex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 	sqlite3_result_error(ctx, "unhex() takes one argument", -1);
 }
 
-int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel)
+int sql_register_bounded(struct sqlite3 *sqlite, const base_flag *cancel)
 {
 	static const struct {
 		const char *name;

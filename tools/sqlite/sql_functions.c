@@ -392,10 +392,10 @@ static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
  */
 static int on_callout(pcre2_callout_block *block, void *ctx)
 {
-	const volatile int *cancel = ctx;
+	const base_flag *cancel = ctx;
 
 	(void)block;
-	return cancel && *cancel ? PCRE2_ERROR_CALLOUT : 0;
+	return base_flag_is_set(cancel) ? PCRE2_ERROR_CALLOUT : 0;
 }
 
 /*
@@ -603,7 +603,7 @@ static void end_common_dominator(struct sqlite3_context *ctx)
 	end_members(ctx, result_common_dominator);
 }
 
-int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel)
+int sql_register_plain(struct sqlite3 *sqlite, const base_flag *cancel)
 {
 	const int rc =
 		sqlite3_create_function_v2(sqlite, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,

@@ -109,7 +109,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		c->found[c->list_count] = top.ix;
 		c->list_count += c->facts.is_real != 0;
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
-		if (c->source->cancel && *c->source->cancel)
+		if (base_flag_is_set(c->source->cancel))
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
 		/* if there are too many objects, it does not matter which are the largest */
 		if (c->retained_from && c->list_count + tops.count >= wanted)

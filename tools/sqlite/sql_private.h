@@ -12,6 +12,7 @@
 #include "sqlite/sqlite.h"
 
 #include "base/error.h"
+#include "base/flag.h"
 #include "base/scope.h"
 
 #ifdef HEAPSQL_EXTENSION
@@ -54,7 +55,7 @@ struct sql_source {
 	struct hdb_references *readers[SQL_READERS];
 	size_t reader_count;
 	struct hdb_error err; /* last failure */
-	const volatile int *cancel;
+	const base_flag *cancel;
 };
 
 /* ---- tables from a definition ---- */
@@ -302,9 +303,9 @@ bool sql_is_function(const char *name);
  * Registers hex() and regexp(), which replace SQLite's own. This is not possible while a statement
  * runs. `cancel` (lent, or NULL if none) stops a match.
  */
-int sql_register_plain(struct sqlite3 *sqlite, const volatile int *cancel);
+int sql_register_plain(struct sqlite3 *sqlite, const base_flag *cancel);
 /* Registers bounded versions of SQLite functions that could run for minutes. */
-int sql_register_bounded(struct sqlite3 *sqlite, const volatile int *cancel);
+int sql_register_bounded(struct sqlite3 *sqlite, const base_flag *cancel);
 
 /* Creates class tables for names in a statement that are classes of a source. */
 int sql_define_classes(struct sql_source *source, const char *statement, struct hdb_error *err);

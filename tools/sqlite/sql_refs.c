@@ -329,7 +329,7 @@ static int scan_source(struct sql_cursor *c, uint32_t *ix, struct hdb_error *err
 	struct refs *s = c->state;
 
 	if (s->at == s->batch.count) {
-		if (c->source->cancel && *c->source->cancel)
+		if (base_flag_is_set(c->source->cancel))
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		s->at = s->batch.count = 0;
 		TRY(hdb_scan_next(s->scan, &s->batch, err));

@@ -244,7 +244,7 @@ static int step(sqlite3_vtab_cursor *cursor)
 	assert(c->is_started);
 	sql_no_error(&err);
 	c->row_no++;
-	if (c->source->cancel && *c->source->cancel)
+	if (base_flag_is_set(c->source->cancel))
 		r = hdb_fail(&err, HDB_EINTR, "interrupted");
 	else
 		r = end_of(c, c->def->next(c, &err), &err);

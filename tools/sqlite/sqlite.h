@@ -8,6 +8,7 @@
 
 #include "heapdb.h"
 
+#include "base/flag.h"
 #include "common/own_answer.h"
 
 #include <stdbool.h>
@@ -16,9 +17,9 @@
 struct heapsql;
 
 struct heapsql_options {
-	uint64_t memory_bytes;      /* memory limit of SQLite; 0: 256 MiB */
-	const char *tmp_dir;        /* directory for large sorts; NULL: SQLite's choice; lent */
-	const volatile int *cancel; /* nonzero: statements stop with HDB_EINTR; lent */
+	uint64_t memory_bytes;   /* memory limit of SQLite; 0: 256 MiB */
+	const char *tmp_dir;     /* directory for large sorts; NULL: SQLite's choice; lent */
+	const base_flag *cancel; /* nonzero: statements stop with HDB_EINTR; lent */
 };
 
 /* Opens a connection. The caller must close *out with heapsql_close. `opt` may be NULL. */
