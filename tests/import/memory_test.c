@@ -6,6 +6,7 @@
  *
  * HEAPDB_HOSTILE=long: four times as many things with four times the budget, every query.
  */
+#include "base/flag.h"
 #include "support/hostile.h"
 #include "support/temp.h"
 #include "support/traps.h"
@@ -26,7 +27,7 @@ static char dump_path[512], db_path[512];
 
 static struct {
 	pthread_t thread;
-	volatile int is_over;
+	base_flag is_over;
 	uint64_t peak;
 } sampler;
 
@@ -49,7 +50,7 @@ static void *sample(void *ctx)
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	(void)ctx;
-	while (!sampler.is_over) {
+	while (!base_flag_is_set(&sampler.is_over)) {
 		const uint64_t now = anonymous_bytes();
 
 		if (now > sampler.peak)
@@ -96,7 +97,7 @@ static struct outcome run(const char *query, uint64_t budget)
 			while (out.code == HDB_OK)
 				out.code = hdb_rows_next(rows, &err);
 		}
-		sampler.is_over = 1;
+		base_flag_set(&sampler.is_over, 1);
 		(void)pthread_join(sampler.thread, NULL);
 		out.peak = sampler.peak;
 		(void)snprintf(out.message, sizeof(out.message), "%s", err.message);
