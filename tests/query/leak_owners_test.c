@@ -397,6 +397,36 @@ static void test_overview(void **state)
 	written_close(&heap);
 }
 
+/* All elements of long chains of entries are counted, as in the lowest level of a skip list. */
+static void test_chains(void **state)
+{
+	static const char node[] = "java.util.concurrent.ConcurrentSkipListMap$Node{value="
+				   "a.Session{data=bytes(1000)}, next=";
+	static const struct root none[3];
+	static char text[100000];
+	const struct ask ask = { .query = "leaks" };
+	struct hdb_rows *rows;
+	size_t used = (size_t)snprintf(text, sizeof(text),
+				       "a.App{}; static a.App.ALL = java.lang.Object[](");
+
+	(void)state;
+	for (unsigned chain = 0; chain < 3; chain++) {
+		for (unsigned i = 0; i < 45; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", node);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "null");
+		for (unsigned i = 0; i < 45; i++)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "}");
+		used += (size_t)snprintf(text + used, sizeof(text) - used, chain < 2 ? ", " : ")");
+	}
+	open_heap(text, none);
+	rows = ask_rows(heap.db, &ask);
+	assert_true(next_row(rows));
+	assert_int_equal(value_of(rows, "held")->u, 135);
+	check_text(0, rows, "text", "App.ALL (static) holds 135 Session (", true);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
 /* The command for a suspect without a list of its objects: the thread of the local variable. */
 static void test_next(void **state)
 {
@@ -523,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_advice_of_leaks),
 		cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@
  * through hash buckets and nested wrappers.
  */
 #define ELEMENT_STACK 64u
-#define ELEMENT_STEPS 64u
+#define ELEMENT_STEPS 256u
 #define ELEMENT_ENDS (ELEMENT_STACK + ELEMENT_STEPS)
 /* Maximum number of classes listed one by one (MAT: 20). */
 #define CLASSES_SHOWN 8u
