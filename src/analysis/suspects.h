@@ -59,14 +59,14 @@ struct analysis_suspect {
 };
 
 /*
- * What the leaks query says about its largest suspect that is not as large as configured, or about
- * its largest one if there is no other.
+ * The verdict of the leaks query about its largest suspect that is not large by design or, if there
+ * is no such suspect, about its largest suspect.
  */
 struct analysis_verdict {
 	uint64_t listed; /* number of suspects in the answer; 0 if the verdict is unknown */
 	uint64_t id, bytes;
 	char class_name[512];
-	/* the sentence, its cause and what to do; empty if there is none */
+	/* the sentence, the cause and the advice; "" if there is none */
 	char text[1024], why[1024], advice[1024];
 	bool is_by_design;
 };

@@ -1,6 +1,6 @@
 /*
- * base/plain_locale.h - numbers and letters as in the C locale, whatever the program that uses the
- * library has chosen.
+ * base/plain_locale.h - makes number formats and letter cases independent of the locale that the
+ * calling program has set.
  *
  * After setlocale in such a program, snprintf and strtod may use a decimal comma, and in Turkish i
  * and I are different letters. Answers would depend on the locale, and some are kept in databases.
@@ -15,7 +15,7 @@
 #include <xlocale.h>
 #endif
 
-/* The C locale of a thread, and the locale that it replaced; zeros if it was not needed. */
+/* The C locale of a thread, and the locale that it replaced. Zeros if no switch was needed. */
 struct base_plain_locale {
 	locale_t plain, before;
 };

@@ -650,8 +650,8 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 		.name = p + from, .name_size = end - from, .value = p + value, .value_size = size
 	};
 	/*
-	 * An assigned expression is code and not a secret. What follows an option in a sentence is
-	 * a word without digits.
+	 * An assigned expression is code and not a secret. The text that follows an option in a
+	 * sentence is a word without digits.
 	 */
 	if ((!quote && memchr(named.value, '(', size)) ||
 	    (p[at] == ' ' && !has_digit(named.value, size)) ||

@@ -33,8 +33,9 @@ static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
 /*
  * The thread in which the previous handler runs, or 0. If that handler passes the signal back to
- * us, nobody handles it. A handler that meanwhile runs in another thread is not noted: it would be
- * noted when it passes the signal back after the first one has returned.
+ * us, nobody handles it. If the handler runs in a second thread at the same time, that thread is
+ * not recorded. It is recorded when its handler passes the signal back after the first handler has
+ * returned.
  */
 static _Atomic(pthread_t) chaining;
 

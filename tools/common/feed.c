@@ -356,7 +356,10 @@ static void load_once(void)
 }
 #endif
 
-/* Loads the library on first use, by any thread: Python and `mcp` read archives on several. */
+/*
+ * Loads the library on first use. Thread-safe, because Python and `mcp` read archives on several
+ * threads.
+ */
 static int load(struct hdb_error *err)
 {
 #ifdef ARCHIVE_LIBRARY

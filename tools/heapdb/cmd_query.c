@@ -252,7 +252,7 @@ static bool wants_growth(const struct cli *cli)
 
 /*
  * Prints one sentence if all classes are equal in two dumps, instead of tables of zeros. Rows are
- * sorted by change, so the first row tells.
+ * sorted by change, so only the first row is examined.
  */
 static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_unchanged)
 {

@@ -44,8 +44,8 @@ void progress_hide(void);
 void progress_no_more(void);
 
 /*
- * Commands that this thread runs stop when *flag is set, and no longer at a signal; NULL: at a
- * signal again. The flag is lent.
+ * Makes commands that this thread runs stop when *flag is set, and not when a signal arrives. NULL
+ * restores the reaction to signals. The flag is lent.
  */
 void progress_cancel_by(const base_flag *flag);
 

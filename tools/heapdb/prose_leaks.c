@@ -259,8 +259,8 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 }
 
 /*
- * Hashes the fingerprint and the sentence of a suspect. Numbers in names of threads and in average
- * sizes may differ.
+ * Hashes the fingerprint and the sentence of a suspect, without the numbers in thread names and
+ * average sizes.
  */
 static uint64_t key_of_suspect(const struct hdb_rows *rows)
 {
@@ -285,8 +285,8 @@ static uint64_t key_of_suspect(const struct hdb_rows *rows)
 }
 
 /*
- * Prints one line for a suspect like one that was printed in full, and returns true. Otherwise,
- * records the suspect. The ID in `told` is the number of the suspect.
+ * If a suspect with the same fingerprint and sentence was already printed in full, prints one line
+ * and returns true. Otherwise, records the suspect in `told`, with its number as the ID.
  */
 static bool put_repeated(struct answer *answer, struct prose_groups *told, struct output *out)
 {

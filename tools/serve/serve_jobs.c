@@ -54,7 +54,8 @@ struct serve_jobs {
 	struct worker workers[SERVE_WORKERS_MAX];
 	size_t worker_count;
 	bool is_android[SERVE_DATABASES_MAX];
-	struct hdb_health health[SERVE_DATABASES_MAX]; /* when they were opened */
+	/* health of the databases when they were opened */
+	struct hdb_health health[SERVE_DATABASES_MAX];
 	struct stat
 		/* the files of the databases at the time when they were opened */
 		opened[SERVE_DATABASES_MAX];
@@ -369,7 +370,10 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Notes what the server's own thread answers, because the handles belong to the workers. */
+/*
+ * Records facts that the server's own thread needs to answer requests, because the database handles
+ * belong to the workers.
+ */
 static void note_database(struct serve_jobs *jobs, size_t i)
 {
 	struct hdb *db = jobs->workers[0].databases[i];
@@ -408,7 +412,7 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 
 		w->jobs = jobs;
 		r = open_databases(w, err);
-		/* Before threads use the handles of the first worker. */
+		/* This must happen before a thread uses the handles of the first worker. */
 		for (size_t d = 0; d < options->database_count && r == HDB_OK && i == 0; d++)
 			note_database(jobs, d);
 		if (r == HDB_OK && pthread_create(&w->thread, NULL, work, w) != 0)

@@ -219,7 +219,7 @@ static bool lacks_argument(const struct shape *shape, const sqlite3_index_info *
 	return false;
 }
 
-/* Returns rows in an order that the statement wants, if the table has it. */
+/* Uses an order that the statement requests, if the table can return rows in that order. */
 static void use_order(const struct shape *shape, sqlite3_index_info *info, const struct plan *plan,
 		      int next)
 {

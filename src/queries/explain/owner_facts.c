@@ -2,9 +2,10 @@
  * queries/explain/owner_facts.c - what the objects above a collection say about it: limits that are
  * not set, counts of what was added and removed, and a list of consumers that is empty.
  *
- * Libraries name such fields alike: maxSize, timeToLive, msgsWritten, consumers. Fields are
- * recognised by words in their names, of the nearest objects outside the platform, and of the
- * objects with their settings and statistics. A field with its value is evidence, not a judgement.
+ * Different libraries use similar names for such fields: maxSize, timeToLive, msgsWritten,
+ * consumers. The fields of the nearest non-platform objects, and of the objects that contain their
+ * settings and statistics, are recognised by words in their names. A field with its value is
+ * evidence, not a judgement.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -22,30 +23,36 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of objects above the collection that are tried, and of owners that are read. */
+/*
+ * Maximum number of objects above the collection that are examined, and maximum number of owners
+ * whose fields are read.
+ */
 #define OWNER_CLIMBS 24u
 #define OWNERS_MAX 4u
-/* Maximum number of fields that are read of an owner, and of an object with its settings. */
+/* Maximum number of fields read from an owner, and from an object with its settings. */
 #define OWNER_FIELDS 128u
-/* Maximum number of bytes in the name of a field, and in a sentence about one. */
+/* Maximum number of bytes in the name of a field. */
 #define FIELD_NAME_MAX 64
-/* Smaller counts are not worth comparing. */
+/*
+ * Minimum number of added elements, and minimum size limit, that are reported. Smaller numbers are
+ * not informative.
+ */
 #define FLOW_MIN 100
-/* Seconds, milliseconds or entries above this are as good as no limit. */
+/* A limit of this many seconds, milliseconds or entries counts as no limit. */
 #define LIMIT_NONE INT32_MAX
 
-/* Parts of names in lower case. A list ends with NULL. */
+/* Parts of field names in lower case. Each list ends with NULL. */
 static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentries", "maxelements",
 					  "maxcap",    "limit",       "hwm",        "highwater",
 					  "maxweight", "maxpending",  "maxqueue",   "maxmessages",
 					  "maxitems",  NULL };
-/* For these, 0 is no limit. */
+/* For fields with these words, and for sizes, 0 means no limit. */
 static const char *const life_words[] = { "timetolive", "ttl",         "timetoidle", "maxage",
 					  "maxidle",    "maxinactive", "retention",  NULL };
 static const char *const other_words[] = {
 	"timeout", "expir", "evict", "idletime", "capacity", NULL
 };
-/* Names of numbers that are no limits although they have such a word. */
+/* Fields whose names also contain one of these words are not limits. */
 static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
 					      "next",  "index", "unit",  "seq",  NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
@@ -72,8 +79,8 @@ struct field_name {
 struct owners {
 	const struct session *session;
 	struct explain_facts *out;
-	const char *class_name; /* of the owner, without package */
-	/* number that was put in, and the one taken out, of the object that is read */
+	const char *class_name; /* class name of the owner, without its package */
+	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;
 		char name[FIELD_NAME_MAX];
@@ -97,7 +104,7 @@ static void to_lower(const char *from, char *to)
 	to[i] = '\0';
 }
 
-/* Keeps the first sentence about a field: those of the nearest owner come first. */
+/* Keeps the first sentence about a field. Sentences about the nearest owner come first. */
 static void say(struct owners *o, enum explain_fact to, const char *field, const char *value)
 {
 	char text[2 * EXPLAIN_CONTENT_MAX];
@@ -108,7 +115,10 @@ static void say(struct owners *o, enum explain_fact to, const char *field, const
 	explain_fact_text(o->out, to, text);
 }
 
-/* Reads a number, also one in an AtomicLong or a counter. Sets *is_found if there is one. */
+/*
+ * Reads a number, which may be in an AtomicLong or a counter. Sets *is_found to whether there is
+ * one.
+ */
 static int read_number(struct heap *heap, const struct heap_value *value, int64_t *number,
 		       bool *is_found, struct hdb_error *err)
 {
@@ -154,7 +164,10 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	}
 }
 
-/* Examines a reference: a policy without a limit, or consumers of which there are none. */
+/*
+ * Examines a reference to a policy, which may have no limit, or to a list of consumers, which may
+ * be empty.
+ */
 static int look_at_object(struct owners *o, const struct field_name *field, uint64_t bits,
 			  uint32_t *policy_ix, struct hdb_error *err)
 {
@@ -188,7 +201,7 @@ static int look_at_object(struct owners *o, const struct field_name *field, uint
 	return HDB_OK;
 }
 
-/* Examines the fields of an owner or, below it, of an object with settings. */
+/* Examines the fields of an owner, or of an object with its settings. */
 static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_error *err)
 {
 	struct heap *heap = o->session->heap;
@@ -230,7 +243,10 @@ static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Reports counts of which far more was put in than taken out, if they are of these entries. */
+/*
+ * Reports counts that show far more additions than removals, if they can be counts of these
+ * entries.
+ */
 static void set_flow(struct owners *o)
 {
 	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];
@@ -246,7 +262,7 @@ static void set_flow(struct owners *o)
 	explain_fact_text(o->out, EXPLAIN_FACT_flow, text);
 }
 
-/* Names the nearest owner, with its field if that is known. */
+/* Names the nearest owner, and its field if the field is known. */
 static void set_owner(struct owners *o, bool is_largest)
 {
 	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];

@@ -22,12 +22,12 @@
 
 #include <queries/explain/q_explain.query.h>
 
-/* Sources of rows, in order. Objects that are as large as configured come last. */
+/* Sources of rows, in order. Objects that are large by design come last. */
 enum phase { FINDINGS, SUSPECTS, OBJECTS, FINDINGS_BY_DESIGN, OBJECTS_BY_DESIGN, PHASES };
 
 /* State of the query. Objects are explained one by one, as rows are read. */
 struct explaining {
-	/* what the leaks query reports; not searched if a target is given */
+	/* findings of the leaks query; empty if a target is given */
 	struct leak_findings found;
 	/* smaller suspects, explained by the objects that they hold */
 	struct analysis_suspects suspects;
@@ -117,7 +117,7 @@ static int open_explain(struct query *q, struct hdb_error *err)
 
 /*
  * Sets *out to whether the same text has already been returned for another object. Numbers in
- * quotes do not count, because they belong to names of threads.
+ * quotation marks are ignored, because they are parts of thread names.
  */
 static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 {
@@ -138,7 +138,7 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* Returns whether the leaks query reports the suspect, alone or with others of its class. */
+/* Returns whether the leaks query reports the suspect, either by itself or as part of a group. */
 static bool is_found(const struct explaining *s, const struct analysis_suspect *suspect)
 {
 	for (size_t i = 0; i < s->found.suspects.count; i++) {
@@ -178,7 +178,7 @@ static int explain_one(struct query *q, const struct analysis_suspect *suspect,
 									      suspect->point_ix,
 					     &s->answer, err));
 	if (r != HDB_NOTFOUND)
-		return HDB_NOTFOUND; /* the object has a row of its own */
+		return HDB_NOTFOUND; /* the object has a separate row */
 	s->suspect = suspect;
 	return explain_suspect(&q->session, &s->found.rules, suspect, &s->answer, err);
 }
@@ -214,7 +214,7 @@ static int explain_next(struct query *q, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Explains the next subject that is large enough and about which nothing was said. */
+/* Explains the next subject that is large enough and whose text has not been returned yet. */
 static int find_next(struct query *q, struct hdb_error *err)
 {
 	struct explaining *s = q->state;
@@ -242,8 +242,8 @@ static int find_next(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets the object of the row and its sizes. A rule about a suspect is about all that the suspect
- * retains, and not about the object where this accumulates; a group is no object.
+ * Sets the object of the row and its sizes. A rule about a suspect refers to everything that the
+ * suspect retains, not to its accumulation point. A group has no object.
  */
 static int set_subject(struct query *q, struct hdb_error *err)
 {

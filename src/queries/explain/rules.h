@@ -28,7 +28,7 @@
 
 /* The verdict of a rule. */
 enum explain_verdict {
-	EXPLAIN_BY_DESIGN,     /* as large as configured */
+	EXPLAIN_BY_DESIGN,     /* large by design, for example because of its configuration */
 	EXPLAIN_LARGE,         /* expected, but large */
 	EXPLAIN_UNBOUNDED,     /* nothing limits it */
 	EXPLAIN_LEAK,          /* no longer needed, but still reachable */

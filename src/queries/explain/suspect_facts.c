@@ -28,7 +28,10 @@
 #define FACTS_CHILDREN_MIN 100u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
-/* Numbers of entries, and the size of one, from which a collection is large. */
+/*
+ * A collection is large if it has at least FACTS_MANY entries, or FACTS_MODERATE entries of at
+ * least FACTS_LARGE_BYTES.
+ */
 #define FACTS_MANY 1000
 #define FACTS_MODERATE 100
 #define FACTS_LARGE_BYTES 1024

@@ -140,24 +140,24 @@
 	X(heavy_percent) /* its retained size */ \
 	X(waited_percent) /* percentage retained by incomplete futures with actions */ \
 	X(holder_field)   /* string: field that refers to the largest collection */ \
-	X(limit)          /* string: owner's field that sets no limit: "Sessions.timeout is -1" */ \
-	X(bound)          /* string: owner's field that sets a limit: "Cache.maxSize is 500" */ \
-	X(owner)          /* string: nearest owner and its field, such as "Cache.entries" */ \
-	X(flow)           /* string: owner's counts: many were added, few or none removed */ \
-	X(unattended)     /* string: owner's list of consumers, if it is empty */ \
-	X(many)           /* 1 for many entries, or a moderate number of large ones */ \
-	X(empty_values)   /* percentage of map entries whose value is null or means "nothing" */ \
-	X(empty_value)    /* string: class of one such value, or "null" */ \
-	X(field)          /* string: field of the values that retains the most */ \
-	X(field_kind)     /* string: class of the objects to which this field refers */ \
-	X(field_percent)  /* percentage of the values' retained size that this field retains */ \
-	X(is_machinery)   /* 1 if these are platform objects other than collections and strings */ \
-	X(loaders)        /* closed class loaders */ \
-	X(loader)         /* object: one of them */ \
-	X(self_kept)      /* number of weak map entries whose value keeps their key alive */ \
-	X(nonzero)        /* percentage of the largest number array that is not 0 */ \
-	X(nonzero_kind)   /* string: long[12500001] */ \
-	X(nonzero_free)   /* bytes of zeros in it */
+	X(limit) /* string: field of an owner that means "no limit": "Sessions.timeout is -1" */ \
+	X(bound) /* string: field of an owner that sets a limit: "Cache.maxSize is 500" */ \
+	X(owner) /* string: nearest owner and its field, such as "Cache.entries" */ \
+	X(flow)  /* string: counts of an owner that show many additions and few removals */ \
+	X(unattended)    /* string: an owner's empty list of consumers */ \
+	X(many)          /* 1 for many entries, or a moderate number of large ones */ \
+	X(empty_values)  /* percentage of map entries whose value is null or means "nothing" */ \
+	X(empty_value)   /* string: class of one such value, or "null" */ \
+	X(field)         /* string: field of the values that retains the most */ \
+	X(field_kind)    /* string: class of the objects to which this field refers */ \
+	X(field_percent) /* percentage of the values' retained size that this field retains */ \
+	X(is_machinery)  /* 1 if these are platform objects other than collections and strings */ \
+	X(loaders)       /* closed class loaders */ \
+	X(loader)        /* object: one of them */ \
+	X(self_kept)     /* number of weak map entries whose value keeps their key alive */ \
+	X(nonzero)       /* percentage of the largest number array that is not 0 */ \
+	X(nonzero_kind)  /* string: long[12500001] */ \
+	X(nonzero_free)  /* bytes of zeros in it */
 #define EXPLAIN_FACT_NUMBER(name) EXPLAIN_FACT_##name,
 enum explain_fact { EXPLAIN_FACTS(EXPLAIN_FACT_NUMBER) EXPLAIN_FACT_COUNT };
 
@@ -203,8 +203,8 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			struct explain_facts *out, struct hdb_error *err);
 
 /*
- * Reads what the owners above an object say of limits, counts and consumers. `is_largest`: the
- * object is the largest collection, so its owner holds it by holder_field.
+ * Reads limits, counts and consumers from the owners above an object. If is_largest is set, the
+ * object is the largest collection, so its owner holds it through holder_field.
  */
 int explain_owner_facts(const struct session *session, uint32_t ix, bool is_largest,
 			struct explain_facts *out, struct hdb_error *err);

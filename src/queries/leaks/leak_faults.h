@@ -26,8 +26,8 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
 /*
- * Finds what kind of reference on a path keeps a class loader alive: "a timer that was not
- * cancelled". Sets *text to NULL if that is unknown.
+ * Finds the kind of reference on a path that keeps a class loader alive, such as "a timer that was
+ * not cancelled". Sets *text to NULL if the kind is unknown.
  */
 int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, const char **text,
 			   struct hdb_error *err);

@@ -637,7 +637,7 @@ void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *ke
 	if (!text[0])
 		return;
 	query_leak_add_short(BASE_TEXT(kept), text);
-	/* A holder that is a thread or one of its variables already says so. */
+	/* The hint is not needed if the name of the holder already mentions the thread. */
 	if (hint && (strcmp(hint, "a thread") == 0 || keeper->is_thread_local ||
 		     keeper->kind == LEAK_HOLDER_LOCAL))
 		hint = NULL;

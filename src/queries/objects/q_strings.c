@@ -240,7 +240,7 @@ static int count_string(struct strings *s, const struct keyed *one, struct hdb_e
 	return HDB_OK;
 }
 
-/* Counts the strings that pass the filters, which only one thread can match. */
+/* Counts the strings that pass the filters, on one thread. */
 static int count_matches(struct query *q, struct strings *s, struct hdb_error *err)
 {
 	int r;

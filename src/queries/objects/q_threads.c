@@ -31,7 +31,7 @@ struct threads_query {
 	struct base_vec by_thread;       /* struct local, sorted */
 	size_t local, local_end;         /* range of the current thread's local variables */
 	struct base_vec unlisted;        /* uint32_t: threads without a record, with --all */
-	struct query_waits waits;        /* without unlisted threads */
+	struct query_waits waits;        /* waits of all threads that have a record */
 	struct base_idmap carried;       /* index of the carrier -> index of its virtual thread */
 	struct analysis_vthread vthread; /* the current thread, if it is virtual */
 	uint32_t chunk;                  /* next stack chunk to list, or HEAP_NONE */

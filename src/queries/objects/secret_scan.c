@@ -350,7 +350,9 @@ static const struct {
 	{ .key = "_1", .value = "_2" },
 	{ .key = "_key", .value = "_value" },
 	{ .key = "e0", .value = "e1", .is_list = true },
-	/* nodes of LinkedList and of concurrent queues; of JDK 6; of Scala, Vavr and Clojure */
+	/*
+	 * list nodes: LinkedList and concurrent queues, LinkedList of JDK 6, Scala, Vavr, Clojure
+	 */
 	{ .key = "item", .value = "next.item", .is_list = true },
 	{ .key = "element", .value = "next.element", .is_list = true },
 	{ .key = "head", .value = "next.head", .is_list = true },
@@ -373,7 +375,7 @@ static int read_name(const struct secret_scan *s, uint64_t id, char name[SECRET_
 	return *is_name ? heap_string(s->session->heap, ix, name, SECRET_KEY_MAX, err) : HDB_OK;
 }
 
-/* Examines the values of which a field of the object may contain the key. */
+/* Examines the values that belong to a key in this field of the object. */
 static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, uint64_t key_id,
 			 struct hdb_error *err)
 {

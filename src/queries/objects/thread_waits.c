@@ -1,5 +1,6 @@
 /*
- * queries/objects/thread_waits.c - what threads wait for; thread_waits.h describes the answer.
+ * queries/objects/thread_waits.c - finds the locks for which threads wait; thread_waits.h describes
+ * the result.
  *
  * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
  * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
@@ -33,7 +34,7 @@ struct monitors {
 	struct base_idmap blocked; /* serial number of a blocked thread to its place in `list` */
 	/* by place: the last object found in the thread's innermost frame; owned */
 	uint32_t *innermost;
-	bool has_records; /* the dump records which monitors are in use */
+	bool has_records; /* whether the dump records which monitors are in use */
 };
 
 int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, uint32_t *owner_ix,
@@ -121,7 +122,10 @@ static void add_candidate(struct monitors *m, const struct store_root *roots, si
 		wait = base_vec_at(&m->waits->list, struct query_wait, place);
 		if (wait->lock_ix == roots[i].ix || wait->thread_ix == roots[i].ix)
 			continue;
-		/* Of several objects, the monitor is unknown, and the owner if they differ. */
+		/*
+		 * If several objects qualify, the monitor is unknown. If their owners differ, the
+		 * owner is unknown, too.
+		 */
 		wait->is_monitor = wait->owner_ix == HEAP_NONE || wait->owner_ix == owner_ix;
 		wait->lock_ix = wait->owner_ix == HEAP_NONE ? roots[i].ix : HEAP_NONE;
 		wait->owner_ix = wait->is_monitor ? owner_ix : wait->thread_ix;

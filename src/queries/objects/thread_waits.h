@@ -1,6 +1,6 @@
 /*
- * queries/objects/thread_waits.h - what threads wait for, which threads hold it, and cycles of
- * threads that wait for each other (deadlocks).
+ * queries/objects/thread_waits.h - locks for which threads wait, the threads that hold these locks,
+ * and cycles of threads that wait for each other (deadlocks).
  */
 #ifndef QUERIES_OBJECTS_THREAD_WAITS_H
 #define QUERIES_OBJECTS_THREAD_WAITS_H
@@ -8,10 +8,10 @@
 #include "base/base_text.h"
 #include "query/query.h"
 
-/* What a thread waits for. The owner is HEAP_NONE if the dump does not tell. */
+/* The lock for which a thread waits, and its owner. HEAP_NONE if the dump does not record them. */
 struct query_wait {
 	uint32_t thread_ix, lock_ix, owner_ix;
-	bool is_monitor; /* the thread is blocked at the monitor of lock_ix */
+	bool is_monitor; /* whether the thread is blocked at the monitor of lock_ix */
 };
 
 struct query_waits {
@@ -35,12 +35,12 @@ int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, ui
 		    struct hdb_error *err);
 
 /*
- * Finds what all threads with a record wait for. The caller must release *out, even after a
- * failure.
+ * Finds the locks for which the threads with a record wait. The caller must release *out, even
+ * after a failure.
  */
 int query_waits_find(struct query *q, struct query_waits *out, struct hdb_error *err);
 
-/* Returns NULL if the thread does not wait, or if the dump does not tell for what. */
+/* Returns NULL if the thread is not waiting, or if the dump does not record the lock. */
 const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix);
 
 int query_deadlock_find(struct query *q, const struct query_waits *waits,

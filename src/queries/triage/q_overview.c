@@ -198,7 +198,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		       &base_vec_at(&o->lines, struct line, o->current)->held_class, err);
 }
 
-/* Sets the command that helps with a row. */
+/* Sets the suggested command of a row. */
 static int set_action(struct line *line, const char *action, const char *target,
 		      struct hdb_error *err)
 {
@@ -212,9 +212,10 @@ static int set_action(struct line *line, const char *action, const char *target,
 }
 
 /*
- * Finds a command for a suspect in its rows. The command that lists what the sentence counts comes
- * first, except for virtual threads, which have no names. The others are the thread of a local
- * variable, the command of the advice, and the path to the accumulation point.
+ * Finds a command for a suspect in its rows. The first choice is the command that lists the objects
+ * counted in the sentence, except for virtual threads, which have no names. The next choices are
+ * the thread of a local variable, the command of the advice, and the path to the accumulation
+ * point.
  */
 static int find_action(struct line *line, const struct query *row, struct hdb_error *err)
 {
@@ -287,7 +288,7 @@ static int add_times(struct line *line, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Moves suspects that are as large as configured to the end. */
+/* Moves suspects that are large by design to the end. */
 static int order_lines(struct overview *o, struct hdb_error *err)
 {
 	struct base_vec ordered = { 0 };
@@ -366,15 +367,15 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 	return HDB_OK;
 }
 
-/* Findings that count what a suspect holds, or describe its holder. */
+/* Findings that count the objects held by a suspect, or describe its holder. */
 static const char *const of_suspects[] = {
 	"listeners", "listeners-field", "loader-closed", "sessions", "task-queue", "thread-pin",
 };
 
 /*
- * Returns whether a finding is about what a suspect holds that is already explained: about the same
- * share of the heap, and an object below the suspect or the class of what it holds. A row for
- * several suspects with the same sentence names no object.
+ * Returns whether a finding is already explained by a suspect: it concerns about the same share of
+ * the heap, and an object below the suspect or the class of the held objects. A row for several
+ * suspects with the same sentence names no object.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {

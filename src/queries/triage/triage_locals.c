@@ -29,7 +29,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 	if (f->ix == HEAP_NONE)
 		return HDB_OK;
 	if (suspect->count && suspect->ix == f->ix) {
-		/* The finding about the largest suspect describes the thread. */
+		/* The thread is the largest suspect, which is reported separately. */
 		f->count = f->bytes = 0;
 		return HDB_OK;
 	}

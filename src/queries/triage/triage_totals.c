@@ -179,8 +179,8 @@ static int add_jni(struct triage *t, struct hdb_error *err)
 /* ---- suspects ---- */
 
 /*
- * Adds the verdict of the leaks query, which is run unless its answer is known. What is as large as
- * configured is no problem while the heap has room for it.
+ * Adds the verdict of the leaks query, which is run unless its answer is known. A suspect that is
+ * large by design is not a problem while the heap has room for it.
  */
 static int add_suspect(struct triage *t, struct hdb_error *err)
 {
