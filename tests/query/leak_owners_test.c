@@ -408,6 +408,7 @@ static void test_chains(void **state)
 	struct hdb_rows *rows;
 	size_t used = (size_t)snprintf(text, sizeof(text),
 				       "a.App{}; static a.App.ALL = java.lang.Object[](");
+	uint64_t count = 0;
 
 	(void)state;
 	for (unsigned chain = 0; chain < 3; chain++) {
@@ -420,9 +421,10 @@ static void test_chains(void **state)
 	}
 	open_heap(text, none);
 	rows = ask_rows(heap.db, &ask);
-	assert_true(next_row(rows));
-	assert_int_equal(value_of(rows, "held")->u, 135);
-	check_text(0, rows, "text", "App.ALL (static) holds 135 Session (", true);
+	while (count != 135 && next_row(rows))
+		if (value_is(rows, "kind", "element") && value_is(rows, "class", "a.Session"))
+			count = value_of(rows, "objects")->u;
+	assert_int_equal(count, 135);
 	hdb_rows_close(rows);
 	written_close(&heap);
 }
