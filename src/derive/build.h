@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "derive/derive.h"
 #include "graph/dominators/semi_nca.h"
+#include "graph/reach.h"
 
 #include <stdatomic.h>
 
@@ -48,6 +49,21 @@ int derive_graph_load(struct derive *derive, bool is_strong, struct graph_rows *
 /* Loads the same graph without the edges that the filter excludes. */
 int derive_graph_load_filtered(struct derive *derive, const struct derive_filter *filter,
 			       struct graph_rows *rows, struct hdb_error *err);
+
+/* Reads single rows of the graph of strong references. */
+struct derive_row {
+	struct derive *derive;
+	struct store_lists references;
+	struct graph_rows packed; /* empty; it determines which rows are long */
+	struct base_vec targets;  /* uint32_t */
+	uint64_t targets_max;
+};
+/*
+ * Reads the row of an object: the edges that derive_graph_load loads, in the same order. If there
+ * may be more than targets_max, sets out->count to SIZE_MAX. Valid until the next call.
+ */
+int derive_row_strong(struct derive_row *row, uint32_t ix, struct graph_near_row *out,
+		      struct hdb_error *err);
 
 /*
  * Encodes a tree parent as a small number: 0 for unreachable, 1 for a root of the tree, and

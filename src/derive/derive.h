@@ -55,6 +55,8 @@ struct derive {
 	struct store_column reach, reach_strong, dominators, retained;
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access; /* owned; see graph_view.c */
+	struct derive_near *near;           /* owned; see strangeness.c */
+	bool is_near_over;                  /* whether `near` is not used any more */
 	/* set if this process has built the dominators; see heap_totals.c */
 	struct derive_unreached unreached;
 	bool is_ready[STORE_TABLE_END]; /* tables known to exist */
@@ -108,6 +110,14 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err);
  */
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err);
+
+/*
+ * Searches for objects near the roots that are reachable by strong references. *is_open is false if
+ * the table reach.strong exists or was found to be needed.
+ */
+int derive_strong_near(struct derive *derive, bool *is_open, struct hdb_error *err);
+/* Returns whether an open search found the object. May be called on any thread. */
+bool derive_is_strong_near(const struct derive *derive, uint32_t ix);
 
 /*
  * Sets *reachable to whether the object is reachable from a root. Reads the `dominators` table if

@@ -116,10 +116,10 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
  * Copies the edges that count in the view to l->strong. *count is the number of edges before and
  * after the call.
  */
-static int keep_counted(struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
+static int keep_counted(const struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
 			struct hdb_error *err)
 {
-	uint32_t *to = l->strong.data;
+	uint32_t *to = l->strong.data; /* may be `edges` */
 	uint32_t kept = 0;
 	struct heap_weak weak;
 
@@ -282,4 +282,59 @@ int derive_graph_load_filtered(struct derive *derive, const struct derive_filter
 			       struct graph_rows *rows, struct hdb_error *err)
 {
 	return load_graph(derive, derive->view, filter, rows, err);
+}
+
+/* Appends an edge, unless it leads to a root. */
+static int add_edge(struct derive_row *row, uint32_t to, struct hdb_error *err)
+{
+	return heap_is_root(row->derive->heap, to) ?
+		       HDB_OK :
+		       base_vec_push(&row->targets, &to, sizeof(to), err);
+}
+
+/* Removes the edges that are not strong references. */
+static int keep_strong_alone(struct derive_row *row, uint32_t ix, struct hdb_error *err)
+{
+	const struct load l = { .derive = row->derive,
+				.view = DERIVE_STRONG,
+				.strong = row->targets };
+	uint32_t count = (uint32_t)row->targets.count;
+
+	TRY(keep_counted(&l, ix, row->targets.data, &count, err));
+	row->targets.count = count;
+	return HDB_OK;
+}
+
+int derive_row_strong(struct derive_row *row, uint32_t ix, struct graph_near_row *out,
+		      struct hdb_error *err)
+{
+	uint8_t packed[GRAPH_ROW_MAX + GRAPH_TARGET_ROOM];
+	const struct store_class *class;
+	struct heap_object object;
+	const uint32_t *batch;
+	uint64_t length;
+	size_t count;
+
+	TRY(heap_object(row->derive->heap, ix, &object, err));
+	class = heap_class(row->derive->heap, object.class_no);
+	TRY(store_lists_begin(&row->references, ix, &length, err));
+	out->count = SIZE_MAX;
+	/* The graph contains all references of a big list. */
+	if (length >= row->targets_max || (length > STORE_LIST_BIG && class->strength))
+		return HDB_OK;
+	row->targets.count = 0;
+	TRY(add_edge(row, class->ix, err));
+	do {
+		TRY(store_lists_next(&row->references, &batch, &count, err));
+		for (size_t i = 0; i < count; i++)
+			TRY(add_edge(row, batch[i], err));
+	} while (count);
+	if (class->strength)
+		TRY(keep_strong_alone(row, ix, err));
+	out->targets = row->targets.data;
+	out->count = row->targets.count;
+	out->is_long = length > STORE_LIST_BIG ||
+		       graph_rows_pack(&row->packed, ix, out->targets, out->count, packed) ==
+			       GRAPH_ROW_LONG;
+	return HDB_OK;
 }

@@ -3,6 +3,7 @@
  * small part of it.
  */
 #include "derive/build.h"
+#include "derive/strangeness.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ void derive_release(struct derive *derive)
 	store_column_release(&derive->reach_strong);
 	store_column_release(&derive->dominators);
 	store_column_release(&derive->retained);
+	derive_near_close(derive);
 	release_state(derive->access);
 	derive->access = NULL;
 }

@@ -5,6 +5,7 @@
 #include "derive/strangeness.h"
 
 #include "derive/blocks.h"
+#include "derive/build.h"
 #include "heap/platform_classes.h"
 #include "heap/values/values.h"
 
@@ -26,6 +27,15 @@
 /* Cost of roots that exist only briefly, or that the VM has created for itself. */
 #define COST_ROOT_PASSING 16u
 #define COST_ROOT_PLAIN 1u
+
+/*
+ * A search for single paths follows at most one reference per NEAR_PART objects. If it fails, the
+ * tree of all paths is built, which takes much more time. NEAR_MAX limits the length of the rows
+ * that are read, and thus the time until the search can be cancelled.
+ */
+#define NEAR_PART 128u
+#define NEAR_MIN 4096u
+#define NEAR_MAX (1u << 20)
 
 /* Maximum number of own fields of a thread or class loader that are read. */
 #define OWN_MAX 64u
@@ -248,6 +258,14 @@ static int own_targets(void *ctx, uint32_t node, const uint32_t **targets, size_
 	return r == HDB_END || r == HDB_ECHANGED ? HDB_OK : r;
 }
 
+/* In a damaged dump, an object array may claim the class of an array of numbers. */
+static uint8_t kind_of(const struct strangeness *s, uint32_t class_no, uint8_t kind)
+{
+	return kind == STORE_CLASS        ? KIND_CLASS :
+	       kind == STORE_OBJECT_ARRAY ? (uint8_t)kind_as(s, s->kind[class_no]) :
+					    s->kind[class_no];
+}
+
 static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *err)
 {
 	struct strangeness *s = ctx;
@@ -255,15 +273,8 @@ static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *er
 	const struct heap_block *block = made->objects;
 
 	(void)err;
-	for (uint32_t i = 0; i < block->count; i++) {
-		const uint8_t kind = s->kind[block->class_no[i]];
-
-		/* In a damaged dump, an object array may claim the class of an array of numbers. */
-		nodes[block->first_ix + i].kind =
-			block->kind[i] == STORE_CLASS        ? KIND_CLASS :
-			block->kind[i] == STORE_OBJECT_ARRAY ? (uint8_t)kind_as(s, kind) :
-							       kind;
-	}
+	for (uint32_t i = 0; i < block->count; i++)
+		nodes[block->first_ix + i].kind = kind_of(s, block->class_no[i], block->kind[i]);
 	return HDB_OK;
 }
 
@@ -271,17 +282,24 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 {
 	struct derive *derive = s->derive;
 	struct heap *heap = derive->heap;
-	HEAP_FILTER_SCOPE(heap_show_all, heap);
 
+	TRY(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(s->kind, heap->class_count, "kinds of classes", err));
 	TRY(find_kinds(s, err));
 	for (unsigned from = 0; from < KINDS; from++)
 		for (unsigned to = 0; to < KINDS; to++)
 			s->cost[from * KINDS + to] = cost_of(kind_as(s, from), kind_as(s, to));
-	TRY(base_big_alloc(derive->work, &s->nodes,
-			   (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
-			   "kinds of objects", err));
-	return derive_each_block(derive,
+	return base_big_alloc(derive->work, &s->nodes,
+			      (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
+			      "kinds of objects", err);
+}
+
+static int prepare_all(struct strangeness *s, struct hdb_error *err)
+{
+	HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
+
+	TRY(prepare(s, err));
+	return derive_each_block(s->derive,
 				 &(struct derive_pass){ .stage = "paths of least strangeness",
 							.reads_objects = true,
 							.make = make_kinds,
@@ -295,23 +313,161 @@ static void release(struct strangeness *s)
 	base_big_free(&s->nodes);
 }
 
+static struct graph_costs costs_of(struct strangeness *s)
+{
+	return (struct graph_costs){ .nodes = s->nodes.data,
+				     .kinds = KINDS,
+				     .cost = s->cost,
+				     .first_leaf = KIND_LEAF,
+				     .end_leaf = KIND_ROW,
+				     .root = root_cost,
+				     .first_mixed = KIND_ROW + ROWS,
+				     .own_cost = COST_PLAIN,
+				     .own = own_targets,
+				     .ctx = s };
+}
+
 int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
 			 struct hdb_error *err)
 {
 	BASE_SCOPED(release) struct strangeness s = { .derive = derive };
+	struct graph_costs costs;
 
-	TRY(heap_load_classes(derive->heap, err));
-	TRY(prepare(&s, err));
-	return graph_cheapest_tree(graph, derive->heap->roots.bits,
-				   &(struct graph_costs){ .nodes = s.nodes.data,
-							  .kinds = KINDS,
-							  .cost = s.cost,
-							  .first_leaf = KIND_LEAF,
-							  .end_leaf = KIND_ROW,
-							  .root = root_cost,
-							  .first_mixed = KIND_ROW + ROWS,
-							  .own_cost = COST_PLAIN,
-							  .own = own_targets,
-							  .ctx = &s },
-				   parent, err);
+	TRY(prepare_all(&s, err));
+	costs = costs_of(&s);
+	return graph_cheapest_tree(graph, derive->heap->roots.bits, &costs, parent, err);
+}
+
+/* ---- paths to a few objects ---- */
+
+struct derive_near {
+	struct strangeness s; /* first, because it is the ctx of the costs */
+	struct derive_row row;
+	struct base_big parent;
+	struct graph_near *search;
+};
+
+static int set_kind(struct strangeness *s, uint32_t ix, struct hdb_error *err)
+{
+	struct graph_cost_node *nodes = s->nodes.data;
+	struct heap_object object;
+
+	TRY(heap_object(s->derive->heap, ix, &object, err));
+	nodes[ix].kind = kind_of(s, object.class_no, (uint8_t)object.kind);
+	return HDB_OK;
+}
+
+/* The kinds of all nodes that were found except roots are known, and no edge leads to a root. */
+static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
+{
+	struct derive_near *near = ctx;
+
+	TRY(derive_row_strong(&near->row, node, out, err));
+	if (out->count > near->row.targets_max)
+		return HDB_OK;
+	for (size_t i = 0; i < out->count; i++)
+		if (!graph_near_has(near->search, out->targets[i]))
+			TRY(set_kind(&near->s, out->targets[i], err));
+	return set_kind(&near->s, node, err);
+}
+
+static int open_near(struct derive *derive, uint64_t references_max, struct derive_near *near,
+		     struct hdb_error *err)
+{
+	struct heap *heap = derive->heap;
+
+	near->s.derive = near->row.derive = derive;
+	near->row.targets_max = references_max;
+	heap_references(heap, &near->row.references);
+	TRY(graph_rows_init(&near->row.packed, heap->object_count, derive->work, err));
+	TRY(prepare(&near->s, err));
+	TRY(base_big_alloc_raw(derive->work, &near->parent, (uint64_t)heap->object_count * 4,
+			       "paths", err));
+	return graph_near_open(&(struct graph_near_options){ .costs = costs_of(&near->s),
+							     .root_bits = heap->roots.bits,
+							     .work = derive->work,
+							     .node_count = heap->object_count,
+							     .references_max = references_max,
+							     .parent = near->parent.data,
+							     .row = near_row },
+			       &near->search, err);
+}
+
+void derive_near_close(struct derive *derive)
+{
+	struct derive_near *near = derive->near;
+
+	derive->near = NULL;
+	if (!near)
+		return;
+	graph_near_close(near->search);
+	base_big_free(&near->parent);
+	base_vec_release(&near->row.targets);
+	graph_rows_release(&near->row.packed);
+	release(&near->s);
+	free(near);
+}
+
+/* Opens the search unless it is of no use. */
+static int need_near(struct derive *derive, struct hdb_error *err)
+{
+	const uint64_t part = derive->heap->object_count / NEAR_PART;
+	const uint64_t references_max = part < NEAR_MIN ? NEAR_MIN :
+					part > NEAR_MAX ? NEAR_MAX :
+							  part;
+
+	if (derive->near || derive->is_near_over)
+		return HDB_OK;
+	TRY(derive_need_roots(derive, err));
+	/* Orphans are roots without records, and there may be very many. */
+	derive->is_near_over = derive->main || derive_has(derive, STORE_REACH_STRONG) ||
+			       derive->heap->roots.count > references_max ||
+			       derive->heap->state.takes_orphans;
+	if (derive->is_near_over)
+		return HDB_OK;
+	TRY(BASE_ALLOC(derive->near, 1, "a search for paths", err));
+	return open_near(derive, references_max, derive->near, err);
+}
+
+/* Searches for a path to ix, or with HEAP_NONE as far as possible. */
+static int find_near(struct derive *derive, uint32_t ix, bool *is_known, struct hdb_error *err)
+{
+	int r = need_near(derive, err);
+
+	*is_known = false;
+	if (r == HDB_OK && derive->near)
+		r = graph_near_find(derive->near->search, ix, is_known, err);
+	/* A search that failed cannot be continued. */
+	if (r != HDB_OK)
+		derive_near_close(derive);
+	return r;
+}
+
+int derive_near_parent(struct derive *derive, uint32_t ix, uint32_t *parent, bool *is_known,
+		       struct hdb_error *err)
+{
+	TRY(find_near(derive, ix, is_known, err));
+	if (*is_known) {
+		*parent = derive_is_strong_near(derive, ix) ?
+				  ((const uint32_t *)derive->near->parent.data)[ix] :
+				  ix;
+	} else {
+		derive_near_close(derive);
+		derive->is_near_over = true;
+	}
+	return HDB_OK;
+}
+
+int derive_strong_near(struct derive *derive, bool *is_open, struct hdb_error *err)
+{
+	bool is_known;
+
+	TRY(find_near(derive, HEAP_NONE, &is_known, err));
+	*is_open = derive->near != NULL;
+	return HDB_OK;
+}
+
+bool derive_is_strong_near(const struct derive *derive, uint32_t ix)
+{
+	return graph_near_has(derive->near->search, ix);
 }

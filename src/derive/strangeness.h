@@ -18,6 +18,15 @@
 int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
 			 struct hdb_error *err);
 
+/*
+ * Searches for the parent of an object in that tree without loading the graph. Reads only the part
+ * of the heap that is nearer to the roots. In a large heap, most leak suspects are near the roots.
+ * *is_known is false if the table of the tree exists, or if building it would take less time.
+ */
+int derive_near_parent(struct derive *derive, uint32_t ix, uint32_t *parent, bool *is_known,
+		       struct hdb_error *err);
+void derive_near_close(struct derive *derive);
+
 /* A rule, exposed for tests. It names classes whose references are strange, and the reason. */
 struct derive_strange {
 	const char *rule; /* name of the rule */

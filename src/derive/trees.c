@@ -74,6 +74,12 @@ static int read_parent(struct derive *derive, struct store_column *column, uint3
 int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *parent,
 		 struct hdb_error *err)
 {
+	bool is_known = false;
+
+	if (is_strong)
+		TRY(derive_near_parent(derive, ix, parent, &is_known, err));
+	if (is_known)
+		return HDB_OK;
 	return read_parent(derive, is_strong ? &derive->reach_strong : &derive->reach, ix, parent,
 			   err);
 }

@@ -24,10 +24,12 @@
 #include "base/pipeline.h"
 #include "base/vec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define RING (GRAPH_COST_MAX + 1)
-#define UNMET 0xffu
+/* States of a node. While it waits, the state is the number of its bucket plus 1. */
+#define UNMET 0u
 #define SETTLED 0x80u
 /* Maximum capacity at which an empty bucket keeps its memory. */
 #define BUCKET_KEPT (1u << 18)
@@ -54,7 +56,8 @@ struct found {
 };
 
 struct search {
-	const struct graph_rows *rows;
+	const struct graph_rows *rows; /* NULL in a search that reads rows one by one */
+	struct base_work *work;
 	const struct graph_costs *costs;
 	uint32_t *parent;
 	struct base_vec ring[RING], leaves[RING];
@@ -88,7 +91,7 @@ static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {
 	const unsigned at = get_at(s, to);
 
-	return at != UNMET && ((at & SETTLED) || (at + RING - s->now) % RING <= cost);
+	return at != UNMET && ((at & SETTLED) || (at - 1 + RING - s->now) % RING <= cost);
 }
 
 /* Adds `to` to the bucket of its cost if this is the cheapest path to it so far. */
@@ -100,11 +103,11 @@ static int meet(struct search *s, uint32_t from, uint32_t to, unsigned cost, str
 		return HDB_OK;
 	s->parent[to] = from;
 	if (!s->is_alike[s->costs->nodes[to].kind]) {
-		set_at(s, to, at);
+		set_at(s, to, at + 1);
 		s->waiting++;
 		return base_vec_push(&s->ring[at], &to, sizeof(to), err);
 	}
-	set_at(s, to, cost == 1 ? SETTLED : at);
+	set_at(s, to, cost == 1 ? SETTLED : at + 1);
 	return cost == 1 ? HDB_OK : base_vec_push(&s->leaves[at], &to, sizeof(to), err);
 }
 
@@ -116,23 +119,37 @@ static bool has(const uint32_t *list, size_t count, uint32_t node)
 	return false;
 }
 
-static int visit_targets(struct search *s, uint32_t v, struct hdb_error *err)
+/* Visits the targets of a row. References of a long row never have the cost own_cost. */
+static int visit_row(struct search *s, uint32_t v, const struct graph_near_row *row,
+		     struct hdb_error *err)
 {
 	const struct graph_costs *c = s->costs;
 	const unsigned kind = c->nodes[v].kind;
 	const uint8_t *cost = c->cost + (size_t)kind * c->kinds;
-	uint32_t target[GRAPH_ROW_MAX];
 	const uint32_t *own = NULL;
-	struct graph_long_row row;
 	size_t own_count = 0;
-	const unsigned count = graph_rows_get(s->rows, v, target, &row);
-	int r = kind >= c->first_mixed ? c->own(c->ctx, v, &own, &own_count, err) : HDB_OK;
+	int r = kind >= c->first_mixed && !row->is_long ? c->own(c->ctx, v, &own, &own_count, err) :
+							  HDB_OK;
 
-	for (unsigned i = 0; i < count && r == HDB_OK; i++)
-		r = meet(s, v, target[i],
-			 has(own, own_count, target[i]) ? c->own_cost :
-							  cost[c->nodes[target[i]].kind],
+	for (size_t i = 0; i < row->count && r == HDB_OK; i++)
+		r = meet(s, v, row->targets[i],
+			 has(own, own_count, row->targets[i]) ?
+				 c->own_cost :
+				 cost[c->nodes[row->targets[i]].kind],
 			 err);
+	return r;
+}
+
+static int visit_targets(struct search *s, uint32_t v, struct hdb_error *err)
+{
+	const struct graph_costs *c = s->costs;
+	const uint8_t *cost = c->cost + (size_t)c->nodes[v].kind * c->kinds;
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(s->rows, v, target, &row);
+	const struct graph_near_row short_row = { target, count, row.at < row.end };
+	int r = visit_row(s, v, &short_row, err);
+
 	for (uint64_t i = row.at; i < row.end && r == HDB_OK; i++) {
 		const uint32_t to = graph_rows_long(s->rows, i);
 
@@ -161,22 +178,26 @@ static void prefetch_ahead(const struct search *s, const struct base_vec *bucket
 	}
 }
 
+static void settle_node(struct search *s, uint32_t v)
+{
+	const uint8_t kind = s->costs->nodes[v].kind;
+
+	set_at(s, v, SETTLED);
+	if (!atomic_load_explicit(&s->is_settled[kind], memory_order_relaxed))
+		atomic_store_explicit(&s->is_settled[kind], true, memory_order_relaxed);
+}
+
 /*
  * Settles node number i of the current bucket. Returns false if the node has already been settled
  * in a cheaper bucket.
  */
 static bool settle(struct search *s, const struct base_vec *bucket, size_t i, uint32_t *v)
 {
-	uint8_t kind;
-
 	prefetch_ahead(s, bucket, i);
 	*v = *base_vec_at(bucket, uint32_t, i);
 	if (get_at(s, *v) == SETTLED)
 		return false;
-	set_at(s, *v, SETTLED);
-	kind = s->costs->nodes[*v].kind;
-	if (!atomic_load_explicit(&s->is_settled[kind], memory_order_relaxed))
-		atomic_store_explicit(&s->is_settled[kind], true, memory_order_relaxed);
+	settle_node(s, *v);
 	return true;
 }
 
@@ -186,7 +207,7 @@ static int count_done(struct search *s, uint64_t count, struct hdb_error *err)
 
 	s->done += count;
 	return before / STEP_NODES == s->done / STEP_NODES ? HDB_OK :
-							     base_step(s->rows->work, s->done, err);
+							     base_step(s->work, s->done, err);
 }
 
 static int empty_alone(struct search *s, const struct base_vec *bucket, struct hdb_error *err)
@@ -310,28 +331,40 @@ static void settle_leaves(struct search *s)
 	clear(&s->leaves[s->now]);
 }
 
+/* Goes to the next bucket. */
+static void end_bucket(struct search *s)
+{
+	struct base_vec *bucket = &s->ring[s->now];
+
+	s->waiting -= bucket->count;
+	for (unsigned i = s->costs->first_leaf; i < s->costs->end_leaf; i++)
+		s->is_alike[i] = atomic_load_explicit(&s->is_settled[i], memory_order_relaxed);
+	clear(bucket);
+	s->now = (s->now + 1) % RING;
+	settle_leaves(s);
+}
+
 /*
  * Processes all nodes of the current bucket. References cost at least 1, so no node is added to
  * this bucket in the meantime.
  */
 static int empty_bucket(struct search *s, struct hdb_error *err)
 {
-	struct base_vec *bucket = &s->ring[s->now];
+	const struct base_vec *bucket = &s->ring[s->now];
 
-	settle_leaves(s);
 	TRY(s->slot_count > RUNS_PER_THREAD && bucket->count >= SHARED_NODES ?
 		    empty_shared(s, bucket, err) :
 		    empty_alone(s, bucket, err));
-	s->waiting -= bucket->count;
-	for (unsigned i = s->costs->first_leaf; i < s->costs->end_leaf; i++)
-		s->is_alike[i] = atomic_load_explicit(&s->is_settled[i], memory_order_relaxed);
-	clear(bucket);
+	end_bucket(s);
 	return HDB_OK;
 }
 
-static int visit_roots(struct search *s, const uint64_t *root_bits, struct hdb_error *err)
+static int visit_roots(struct search *s, const uint64_t *root_bits, uint32_t node_count,
+		       struct hdb_error *err)
 {
-	for (uint64_t root = 0; base_bit_next(root_bits, s->rows->node_count, &root); root++)
+	for (unsigned i = 0; i < RING; i++)
+		s->ring[i].work = s->leaves[i].work = s->work;
+	for (uint64_t root = 0; base_bit_next(root_bits, node_count, &root); root++)
 		TRY(meet(s, GRAPH_NONE, (uint32_t)root,
 			 s->costs->root(s->costs->ctx, (uint32_t)root), err));
 	return HDB_OK;
@@ -353,20 +386,102 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 {
 	BASE_SCOPED(release)
 	struct search s = { .rows = rows,
+			    .work = rows->work,
 			    .costs = costs,
 			    .parent = parent,
 			    .slot_count = RUNS_PER_THREAD * rows->work->threads };
 
 	base_stage(rows->work, "cheapest paths", rows->node_count, "objects");
 	TRY(BASE_ALLOC(s.runs, s.slot_count, "cheapest paths", err));
-	for (unsigned i = 0; i < RING; i++)
-		s.ring[i].work = s.leaves[i].work = rows->work;
 	for (uint32_t v = 0; v < rows->node_count; v++) {
 		parent[v] = v;
 		set_at(&s, v, UNMET);
 	}
-	TRY(visit_roots(&s, root_bits, err));
-	for (; s.waiting; s.now = (s.now + 1) % RING)
+	TRY(visit_roots(&s, root_bits, rows->node_count, err));
+	while (s.waiting)
 		TRY(empty_bucket(&s, err));
+	return HDB_OK;
+}
+
+/* ---- a search that ends early ---- */
+
+struct graph_near {
+	struct search s;
+	struct graph_near_options options;
+	size_t next; /* index of the next node in the current bucket */
+	bool is_over;
+};
+
+int graph_near_open(const struct graph_near_options *options, struct graph_near **out,
+		    struct hdb_error *err)
+{
+	struct graph_near *n;
+
+	TRY(BASE_ALLOC(*out, 1, "a search for paths", err));
+	n = *out;
+	n->options = *options;
+	n->s = (struct search){ .work = options->work,
+				.costs = &n->options.costs,
+				.parent = options->parent };
+	return visit_roots(&n->s, options->root_bits, options->node_count, err);
+}
+
+void graph_near_close(struct graph_near *n)
+{
+	if (n)
+		release(&n->s);
+	free(n);
+}
+
+bool graph_near_has(const struct graph_near *n, uint32_t node)
+{
+	assert(node < n->options.node_count);
+	return get_at(&n->s, node) != UNMET;
+}
+
+/*
+ * Returns whether the path to the node is known. No cheaper path is found to a node of the current
+ * bucket. If no node waits, the paths to leaves that wait are known as well.
+ */
+static bool is_final(const struct search *s, uint32_t node)
+{
+	const unsigned at = node == GRAPH_NONE ? UNMET : get_at(s, node);
+
+	return !s->waiting || at == SETTLED || at == s->now + 1;
+}
+
+/* Visits the next node of the current bucket or, at its end, goes to the next bucket. */
+static int step(struct graph_near *n, struct hdb_error *err)
+{
+	struct search *s = &n->s;
+	const struct base_vec *bucket = &s->ring[s->now];
+	struct graph_near_row row = { .count = 0 };
+	uint32_t v;
+
+	if (n->next == bucket->count) {
+		end_bucket(s);
+		n->next = 0;
+		return HDB_OK;
+	}
+	v = *base_vec_at(bucket, uint32_t, n->next++);
+	if (get_at(s, v) == SETTLED)
+		return HDB_OK;
+	TRY(n->options.row(s->costs->ctx, v, &row, err));
+	n->is_over = row.count >= n->options.references_max - s->done;
+	if (n->is_over)
+		return HDB_OK;
+	settle_node(s, v);
+	TRY(visit_row(s, v, &row, err));
+	return count_done(s, row.count + 1, err);
+}
+
+int graph_near_find(struct graph_near *n, uint32_t node, bool *is_known, struct hdb_error *err)
+{
+	assert(node < n->options.node_count || node == GRAPH_NONE);
+	if (!n->is_over && !is_final(&n->s, node))
+		base_stage(n->s.work, "paths near roots", n->options.references_max, "references");
+	while (!n->is_over && !is_final(&n->s, node))
+		TRY(step(n, err));
+	*is_known = is_final(&n->s, node);
 	return HDB_OK;
 }

@@ -62,6 +62,45 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
+ * The search of graph_cheapest_tree on the calling thread, without a graph in memory. It ends as
+ * soon as the path to a node is known and can be continued. It is over when it would follow more
+ * than references_max references.
+ */
+struct graph_near;
+struct graph_near_row {
+	const uint32_t *targets;
+	size_t count;
+	bool is_long; /* whether it is a long row in struct graph_rows */
+};
+struct graph_near_options {
+	/* its nodes must be zeroed; `row` sets the kinds; all pointers are borrowed */
+	struct graph_costs costs;
+	const uint64_t *root_bits;
+	struct base_work *work;
+	uint32_t node_count;
+	uint64_t references_max;
+	uint32_t *parent; /* node_count entries, set only for nodes that are found */
+	/*
+	 * Reads the row of a node, valid until the next call, and sets the kinds of the node and
+	 * its targets. `ctx` is that of the costs. If the row has more than references_max targets,
+	 * only the count is needed.
+	 */
+	int (*row)(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err);
+};
+/* The caller must close *out, which may be set even after a failure. */
+int graph_near_open(const struct graph_near_options *options, struct graph_near **out,
+		    struct hdb_error *err);
+void graph_near_close(struct graph_near *near);
+/*
+ * Searches for the path to a node. *is_known is false if the search is over before that. Otherwise
+ * parent[node] is as in graph_cheapest_tree if graph_near_has, and the node is unreachable if not.
+ * GRAPH_NONE is never found. After a failure, the search must be closed.
+ */
+int graph_near_find(struct graph_near *near, uint32_t node, bool *is_known, struct hdb_error *err);
+/* Returns whether some path to the node has been found, perhaps not the cheapest. */
+bool graph_near_has(const struct graph_near *near, uint32_t node);
+
+/*
  * Sets a bit in `reached` for each node that is reachable from the roots without entering a node of
  * `blocked_bits`, which may be NULL. `reached` is like root_bits. The caller provides it, and the
  * function clears it first. Blocked nodes are not marked. Temporary memory: 4 bytes per node.

@@ -1,10 +1,11 @@
 /*
  * tables_test.c - every derived table has the same bytes with any memory budget and number
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
- * sorted at once, and whether the top level is built from notes or not; and the totals are what a
- * plain walk of the dominator tree says.
+ * sorted at once, and whether the top level is built from notes or not; the totals are what a plain
+ * walk of the dominator tree says; and a search for single paths finds those of the whole tree.
  */
 #include "derive/build.h"
+#include "derive/strangeness.h"
 #include "import/import.h"
 #include "support/domtree.h"
 #include "support/hprof_writer.h"
@@ -31,6 +32,9 @@ struct opened {
 };
 
 static char dump_path[512], base_path[512];
+
+/* Number of paths found without tables. */
+static unsigned near_count;
 
 /* Number of dumps whose top level was a big list. */
 
@@ -62,7 +66,7 @@ static void import_it(void)
 	base_work_release(&work);
 }
 
-static void build_all(struct opened *o, const char *name, uint64_t memory_bytes, unsigned threads)
+static void open_copy(struct opened *o, const char *name, unsigned threads)
 {
 	struct hdb_error err = { 0 };
 
@@ -72,6 +76,13 @@ static void build_all(struct opened *o, const char *name, uint64_t memory_bytes,
 	assert_int_equal(heap_open(o->path, dump_path, &o->work, &o->heap, &err), HDB_OK);
 	derive_init(&o->derive, o->heap, &o->work);
 	assert_int_equal(heap_load_classes(o->heap, &err), HDB_OK);
+}
+
+static void build_all(struct opened *o, const char *name, uint64_t memory_bytes, unsigned threads)
+{
+	struct hdb_error err = { 0 };
+
+	open_copy(o, name, threads);
 	if (memory_bytes) /* less than a user can request */
 		o->work.memory_bytes = memory_bytes;
 	for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
@@ -281,6 +292,30 @@ static void check_totals(struct opened *o)
 	check_whole(o);
 }
 
+/* Searches for single paths in a database without tables. A search that is over is opened again. */
+static void check_near(struct opened *first)
+{
+	const uint32_t n = first->heap->object_count;
+	struct opened near;
+
+	open_copy(&near, "near.heapdb", 1);
+	for (uint32_t ix = 0; ix < n; ix += 1 + n / 200) {
+		uint32_t parent = 0, expected;
+		struct hdb_error err;
+		bool is_known;
+
+		assert_int_equal(derive_near_parent(&near.derive, ix, &parent, &is_known, &err),
+				 HDB_OK);
+		near.derive.is_near_over = false;
+		if (!is_known)
+			continue;
+		near_count++;
+		assert_int_equal(derive_reach(&first->derive, true, ix, &expected, &err), HDB_OK);
+		assert_int_equal(parent, expected);
+	}
+	close_all(&near);
+}
+
 /* ---- dumps ---- */
 
 static void check_dump(void)
@@ -294,6 +329,7 @@ static void check_dump(void)
 	import_it();
 	build_all(&first, "first.heapdb", 0, 2);
 	check_totals(&first);
+	check_near(&first);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		build_all(&other, "other.heapdb", ways[i].memory_bytes, ways[i].threads);
 		for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
@@ -330,6 +366,7 @@ static void test_shapes(void **state)
 		assert_int_equal(system(command), 0);
 		check_dump();
 	}
+	assert_true(near_count > 0);
 	(void)unlink(temp_path("hprofgen.out"));
 }
 

@@ -1,6 +1,6 @@
 /*
- * tests/graph/reach_test.c - the breadth-first tree and marking around a set, on random graphs,
- * and in time on big shapes.
+ * tests/graph/reach_test.c - the breadth-first tree, the cheapest paths (all, and those to single
+ * nodes) and marking around a set, on random graphs, and in time on big shapes.
  */
 #include "support/graph_oracle.h"
 
@@ -82,8 +82,86 @@ static uint32_t cost_of(const struct graph_costs *c, uint32_t from, uint32_t to)
 	return c->cost[c->nodes[from].kind * KINDS + c->nodes[to].kind];
 }
 
+/* The search for single paths: what `row` needs. */
+struct near {
+	uint32_t node_count; /* first, for own_targets */
+	const struct graph_rows *rows;
+	struct graph_cost_node *nodes;
+	const struct graph_cost_node *kinds; /* all kinds, which `row` copies */
+	struct base_vec targets;             /* uint32_t */
+};
+
+static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
+{
+	struct near *near = ctx;
+	uint32_t target[GRAPH_ROW_MAX];
+	struct graph_long_row row;
+	const unsigned count = graph_rows_get(near->rows, node, target, &row);
+
+	near->targets.count = 0;
+	for (unsigned i = 0; i < count; i++)
+		TRY(base_vec_push(&near->targets, &target[i], sizeof(*target), err));
+	for (uint64_t i = row.at; i < row.end; i++) {
+		const uint32_t to = graph_rows_long(near->rows, i);
+
+		TRY(base_vec_push(&near->targets, &to, sizeof(to), err));
+	}
+	*out = (struct graph_near_row){ near->targets.data, near->targets.count, row.at < row.end };
+	near->nodes[node].kind = near->kinds[node].kind;
+	for (size_t i = 0; i < out->count; i++)
+		near->nodes[out->targets[i]].kind = near->kinds[out->targets[i]].kind;
+	return HDB_OK;
+}
+
+/*
+ * Whatever the order in which nodes are searched, their parents are those of the whole tree.
+ * Returns the number of nodes whose parent is known.
+ */
+static uint32_t check_near(struct oracle_graph *g, const struct graph_costs *all,
+			   const uint32_t *parent, uint64_t references_max)
+{
+	const uint32_t n = g->node_count, step = oracle_below(n) | 1;
+	struct near ctx = { .node_count = n,
+			    .rows = oracle_rows(g, &work),
+			    .nodes = calloc(n, sizeof(*ctx.nodes)),
+			    .kinds = all->nodes };
+	uint32_t *found = malloc(n * sizeof *found), known_count = 0;
+	struct graph_near_options options = { .costs = *all,
+					      .root_bits = g->roots,
+					      .work = &work,
+					      .node_count = n,
+					      .references_max = references_max,
+					      .parent = found,
+					      .row = near_row };
+	struct graph_near *near = NULL;
+	struct hdb_error err;
+	bool is_known;
+
+	assert_non_null(ctx.nodes);
+	assert_non_null(found);
+	options.costs.nodes = ctx.nodes;
+	options.costs.ctx = &ctx;
+	assert_int_equal(graph_near_open(&options, &near, &err), HDB_OK);
+	for (uint32_t i = 0, v = step % n; i < n; i++, v = (v + step) % n) {
+		assert_int_equal(graph_near_find(near, v, &is_known, &err), HDB_OK);
+		known_count += is_known;
+		assert_true(is_known || references_max < UINT64_MAX);
+		if (is_known)
+			assert_int_equal(graph_near_has(near, v) ? found[v] : v, parent[v]);
+		else if (graph_near_has(near, v))
+			assert_int_not_equal(parent[v], v);
+	}
+	assert_int_equal(graph_near_find(near, GRAPH_NONE, &is_known, &err), HDB_OK);
+	assert_true(is_known || references_max < UINT64_MAX);
+	graph_near_close(near);
+	base_vec_release(&ctx.targets);
+	free(ctx.nodes);
+	free(found);
+	return known_count;
+}
+
 /* Relaxes all edges until nothing changes, and compares. */
-static void check_cheapest(const struct oracle_graph *g, const struct graph_rows *rows)
+static void check_cheapest(struct oracle_graph *g, const struct graph_rows *rows)
 {
 	struct graph_cost_node nodes[ORACLE_NODES_MAX];
 	uint8_t cost[KINDS * KINDS];
@@ -119,6 +197,8 @@ static void check_cheapest(const struct oracle_graph *g, const struct graph_rows
 		}
 	}
 	assert_int_equal(graph_cheapest_tree(rows, g->roots, &costs, parent, &err), HDB_OK);
+	(void)check_near(g, &costs, parent, UINT64_MAX);
+	(void)check_near(g, &costs, parent, oracle_below((uint32_t)g->edge_count + 1));
 	for (uint32_t v = 0; v < g->node_count; v++) {
 		if (best[v] == UINT32_MAX)
 			assert_int_equal(parent[v], v);
@@ -327,6 +407,8 @@ static void find_shared(struct oracle_graph *g, unsigned threads, bool has_leave
 	assert_int_equal(graph_cheapest_tree(oracle_rows(g, &work), g->roots, &costs, parent, &err),
 			 HDB_OK);
 	work.threads = 1;
+	if (threads == 1)
+		assert_int_equal(check_near(g, &costs, parent, UINT64_MAX), g->node_count);
 	free(nodes);
 }
 

@@ -137,15 +137,15 @@ static int parse_rules(struct triage_query *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, bool *out,
-		       struct hdb_error *err)
+int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, uint64_t bytes_max,
+		       bool *out, struct hdb_error *err)
 {
 	const struct triage_query *s = t->q->state;
 
 	*out = s->is_all;
 	for (size_t i = 0; i < RULES && !*out; i++)
 		if (rules[i].measure == measure)
-			TRY(fires(s, i, UINT64_MAX, out, err));
+			TRY(fires(s, i, bytes_max, out, err));
 	return HDB_OK;
 }
 

@@ -63,9 +63,14 @@ int triage_read_leaks(struct query *q, struct analysis_verdict *out, struct hdb_
 
 /* Take the measurements, and build the tables they need. */
 int triage_take_totals(struct triage *t, struct hdb_error *err);
-/* Determines whether rows depend on the bytes of a measure whose count is known. */
-int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, bool *out,
-		       struct hdb_error *err);
+/*
+ * Determines whether rows depend on the bytes of a measure whose count is known, if there are at
+ * most bytes_max.
+ */
+int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, uint64_t bytes_max,
+		       bool *out, struct hdb_error *err);
+/* Determines whether the measure weak-only must be taken, because a rule may depend on it. */
+int triage_counts_weak(struct triage *t, bool *out, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);

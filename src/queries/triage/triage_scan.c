@@ -72,6 +72,7 @@ struct scan {
 	uint32_t *line_bits; /* indexed by class: bits of lines of values.rules */
 	struct collected *lines;
 	struct triage_fields *fields;
+	bool counts_weak; /* whether objects without strong references are counted */
 	/* for the line being examined: positions of its fields, by class */
 	struct heap_place (*places)[2];
 	struct batch *batches; /* indexed by slot */
@@ -277,14 +278,15 @@ static int scan_make(void *ctx, struct derive_block *block, struct hdb_error *er
 
 	found->weak_count = found->weak_bytes = 0;
 	TRY(derive_tree_dominators(s->t->q->derive, block, found->dominator, err));
-	TRY(derive_tree_strong(s->t->q->derive, block, found->strong, err));
+	if (s->counts_weak)
+		TRY(derive_tree_strong(s->t->q->derive, block, found->strong, err));
 	for (uint32_t i = 0; i < b->count; i++) {
 		const uint32_t ix = b->first_ix + i;
 
 		if (found->dominator[i] == ix || ix == HEAP_BOOT_LOADER ||
 		    b->kind[i] == HEAP_LEFT_OUT)
 			continue;
-		if (found->strong[i] == ix) {
+		if (s->counts_weak && found->strong[i] == ix) {
 			found->weak_count++;
 			found->weak_bytes += b->shallow[i];
 		}
@@ -317,10 +319,13 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 {
 	struct derive *derive = s->t->q->derive;
 
+	TRY(triage_counts_weak(s->t, &s->counts_weak, err));
 	/* Building a table closes the columns of other tables, so these are prepared afterwards. */
-	TRY(derive_need(derive, STORE_REACH_STRONG, err));
+	if (s->counts_weak)
+		TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));
-	TRY(derive_strong_prepare(derive, err));
+	if (s->counts_weak)
+		TRY(derive_strong_prepare(derive, err));
 	return derive_each_block(derive,
 				 &(struct derive_pass){ .stage = "examining objects",
 							.reads_objects = true,

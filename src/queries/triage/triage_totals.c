@@ -268,7 +268,7 @@ static int measure_sets(struct triage *t, struct hdb_error *err)
 	add_sets(t, groups);
 	for (size_t i = 0; i < SETS && !wants_bytes; i++)
 		if (sets[i].is_retained)
-			TRY(triage_wants_bytes(t, sets[i].measure, &wants_bytes, err));
+			TRY(triage_wants_bytes(t, sets[i].measure, UINT64_MAX, &wants_bytes, err));
 	if (!wants_bytes)
 		return HDB_OK;
 	for (size_t i = 0; i < SETS; i++)
