@@ -98,7 +98,7 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
 			struct hdb_error *err);
 
-/* Reads the value at the end of a path for an object seen as an instance of its own class. */
+/* Like heap_path_value_as, starting at the object's own class. */
 static inline int heap_path_value(struct heap *heap, uint32_t ix, const char *path,
 				  struct heap_value *out, struct hdb_error *err)
 {
