@@ -82,28 +82,30 @@ static int explain_below(struct query *q, const struct leak_findings *l, struct 
 	return r;
 }
 
+/* Finds the rule that explains the suspect itself. */
+static int explain_itself(struct query *q, const struct leak_findings *l, struct leak_finding *f,
+			  struct hdb_error *err)
+{
+	return explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err);
+}
+
 /* Finds the owner of a suspect, and the rule that explains the suspect. */
 static int add_finding(struct query *q, struct leak_findings *l,
 		       const struct analysis_suspect *suspect, struct hdb_error *err)
 {
+	/* in order of precedence; each returns HDB_NOTFOUND if no rule applies */
+	static int (*const explain[])(
+		struct query *, const struct leak_findings *, struct leak_finding *,
+		struct hdb_error *) = { find_explanation, explain_itself, explain_below };
 	const struct leak_finding new = { .suspect = *suspect };
 	struct leak_finding *f;
-	int r;
+	int r = HDB_NOTFOUND;
 
 	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
 	f = leak_finding_at(l, l->list.count - 1);
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
-	TRY_ERRORS(r = find_explanation(q, l, f, err));
-	if (r == HDB_OK)
-		TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
-	if (r != HDB_OK) {
-		TRY_ERRORS(
-			r = explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err));
-		if (r == HDB_OK)
-			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
-	}
-	if (r != HDB_OK) {
-		TRY_ERRORS(r = explain_below(q, l, f, err));
+	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
+		TRY_ERRORS(r = explain[i](q, l, f, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
 	}
