@@ -14,6 +14,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <strings.h>
 
@@ -72,37 +73,30 @@ bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-static bool has_column(const struct hdb_query_spec *spec, const char *name)
+/* hdb_query_column or hdb_query_fact. */
+typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
+
+/* Returns whether there is a column with this name, or with any name (NULL) and this type. */
+static bool has(column_of *get, const struct hdb_query_spec *spec, const char *name,
+		enum hdb_type type)
 {
 	const struct hdb_column *column;
 
-	for (size_t i = 0; (column = hdb_query_column(spec, i)) != NULL; i++)
-		if (strcmp(column->name, name) == 0)
+	for (size_t i = 0; (column = get(spec, i)) != NULL; i++)
+		if (name ? strcmp(column->name, name) == 0 : column->type == type)
 			return true;
 	return false;
 }
 
-static bool has_fact(const struct hdb_query_spec *spec, const char *name)
+static bool has_column(const struct hdb_query_spec *spec, const char *name)
 {
-	const struct hdb_column *fact;
-
-	for (size_t i = 0; (fact = hdb_query_fact(spec, i)) != NULL; i++)
-		if (strcmp(fact->name, name) == 0)
-			return true;
-	return false;
+	return has(hdb_query_column, spec, name, HDB_TYPE_NULL);
 }
 
 static bool has_bytes(const struct hdb_query_spec *spec)
 {
-	const struct hdb_column *column;
-
-	for (size_t i = 0; (column = hdb_query_column(spec, i)) != NULL; i++)
-		if (column->type == HDB_TYPE_BYTES)
-			return true;
-	for (size_t i = 0; (column = hdb_query_fact(spec, i)) != NULL; i++)
-		if (column->type == HDB_TYPE_BYTES)
-			return true;
-	return false;
+	return has(hdb_query_column, spec, NULL, HDB_TYPE_BYTES) ||
+	       has(hdb_query_fact, spec, NULL, HDB_TYPE_BYTES);
 }
 
 /* Returns whether render_picture finds the columns it draws. */
@@ -121,7 +115,7 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(uint64_t)OPTIONS_WHERE;
-	if (query && !has_fact(query, "rules_tried"))
+	if (query && !has(hdb_query_fact, query, "rules_tried", HDB_TYPE_NULL))
 		groups &= ~(uint64_t)OPTIONS_RULES;
 	if (query && !has_bytes(query))
 		groups &= ~(uint64_t)OPTIONS_HUMAN;
@@ -482,7 +476,7 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 
 #define IS(format) (1u << (format))
 
-static const struct {
+static const struct suffix {
 	const char *suffix;
 	enum format format;
 	unsigned others; /* further formats with this suffix: IS() bits */
@@ -518,14 +512,12 @@ static bool has_format(uint64_t groups, enum format format)
 					      groups & OPTIONS_JSON && format == FORMAT_JSON;
 }
 
-/* Derives the format from the suffix of -o FILE. It must not contradict an explicit format. */
-static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *err)
+/* Fails if commands of these groups cannot write a file with this name. */
+static int check_output(uint64_t groups, const char *name, struct hdb_error *err)
 {
 	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip" };
-	const char *name = opt->output;
+	struct bytes quoted = { 0 };
 
-	if (!name || !(groups & (OPTIONS_FILE | OPTIONS_IMPORT)))
-		return HDB_OK;
 	if (!*name)
 		return hdb_fail(err, HDB_EUSAGE, "-o: expected the name of a file");
 	if (base_names_stdout(name) && groups & OPTIONS_IMPORT)
@@ -533,23 +525,48 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 				"-o %s: a heap database cannot be written to standard output",
 				name);
 	if (ends_with(name, ".hprof") && groups & OPTIONS_IMPORT) {
-		struct bytes quoted = { 0 };
-		const int rc = hdb_fail(
-			err, HDB_EUSAGE,
-			"-o %s: this command writes a heap database (FILE.heapdb), not a dump; "
-			"use `heapdb export dump -o %s` to write a dump",
-			name, prose_quote(&quoted, name));
-
+		hdb_fail(err, HDB_EUSAGE,
+			 "-o %s: this command writes a heap database (FILE.heapdb), not a dump; "
+			 "use `heapdb export dump -o %s` to write a dump",
+			 name, prose_quote(&quoted, name));
 		bytes_release(&quoted);
-		return rc;
+		return HDB_EUSAGE;
 	}
-	if (!(groups & OPTIONS_FILE))
-		return HDB_OK;
-	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+	for (size_t i = 0; groups & OPTIONS_FILE && i < sizeof(packed) / sizeof(packed[0]); i++)
 		if (ends_with(name, packed[i]) && !ends_with(name, ".pb.gz"))
 			return hdb_fail(err, HDB_EUSAGE,
 					"-o %s: this command does not compress files", name);
-	if (!(groups & OPTIONS_JSON))
+	return HDB_OK;
+}
+
+/* Sets the format that a suffix selects. It must not contradict an explicit format. */
+static int use_suffix(uint64_t groups, const struct suffix *s, struct options *opt,
+		      struct hdb_error *err)
+{
+	if (opt->has_format)
+		return opt->format == s->format || s->others & IS(opt->format) ?
+			       HDB_OK :
+			       hdb_fail(err, HDB_EUSAGE, "-o %s contradicts the chosen format",
+					opt->output);
+	if (!has_format(groups, s->format))
+		return hdb_fail(err, HDB_EUSAGE,
+				"-o %s: this command does not write %s; `heapdb export` writes "
+				"columns, and trees for queries that return a tree",
+				opt->output, s->suffix);
+	opt->has_format = true;
+	opt->format = s->format;
+	return HDB_OK;
+}
+
+/* Derives the format from the suffix of -o FILE. */
+static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *err)
+{
+	const char *name = opt->output;
+
+	if (!name || !(groups & (OPTIONS_FILE | OPTIONS_IMPORT)))
+		return HDB_OK;
+	TRY(check_output(groups, name, err));
+	if (!(groups & OPTIONS_FILE) || !(groups & OPTIONS_JSON))
 		return HDB_OK;
 	if (ends_with(name, ".html") && groups & OPTIONS_REPORT) {
 		opt->html = name;
@@ -561,38 +578,19 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 				"-o %s: this command does not write files of this type; `heapdb "
 				"export dump` writes .hprof, `import` .heapdb, `report` .html",
 				name);
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (!ends_with(name, suffixes[i].suffix))
-			continue;
-		if (opt->has_format)
-			return opt->format == suffixes[i].format ||
-					       suffixes[i].others & IS(opt->format) ?
-				       HDB_OK :
-				       hdb_fail(err, HDB_EUSAGE,
-						"-o %s contradicts the chosen format", name);
-		if (!has_format(groups, suffixes[i].format))
-			return hdb_fail(err, HDB_EUSAGE,
-					"-o %s: this command does not write %s; `heapdb export` "
-					"writes columns, and trees for queries that return a "
-					"tree",
-					name, suffixes[i].suffix);
-		opt->has_format = true;
-		opt->format = suffixes[i].format;
-		return HDB_OK;
-	}
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (ends_with(name, suffixes[i].suffix))
+			return use_suffix(groups, &suffixes[i], opt, err);
 	return HDB_OK;
 }
 
-int options_parse(const struct command *command, const struct hdb_query_spec *spec,
-		  struct arguments args, struct options *opt, struct hdb_error *err)
+/* Sets the members of *opt from the arguments. */
+static int parse(const struct command *command, const struct hdb_query_spec *spec,
+		 struct arguments args, struct options *opt, struct hdb_error *err)
 {
 	struct parser p;
 	int value;
 
-	*opt = (struct options){ 0 };
-	TRY(BASE_ALLOC(opt->operands, (size_t)args.count, "arguments", err));
-	TRY(BASE_ALLOC(opt->query_options, (size_t)args.count, "arguments", err));
-	TRY(BASE_ALLOC(opt->given, sizeof(option_table) / sizeof(option_table[0]), "options", err));
 	parser_init(&p, command, spec, args);
 	while ((value = parser_next(&p)) != -1) {
 		assert(opt->query_option_count < (size_t)args.count);
@@ -617,6 +615,23 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	}
 	assert(opt->operand_count <= (size_t)args.count);
 	return take_suffix(p.groups, opt, err);
+}
+
+int options_parse(const struct command *command, const struct hdb_query_spec *spec,
+		  struct arguments args, struct options *opt, struct hdb_error *err)
+{
+	/* The page asks for several answers at once, and getopt's state is global. */
+	static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
+	int rc;
+
+	*opt = (struct options){ 0 };
+	TRY(BASE_ALLOC(opt->operands, (size_t)args.count, "arguments", err));
+	TRY(BASE_ALLOC(opt->query_options, (size_t)args.count, "arguments", err));
+	TRY(BASE_ALLOC(opt->given, sizeof(option_table) / sizeof(option_table[0]), "options", err));
+	pthread_mutex_lock(&parsing);
+	rc = parse(command, spec, args, opt, err);
+	pthread_mutex_unlock(&parsing);
+	return rc;
 }
 
 int options_only(const struct options *opt, uint64_t groups, const char *what,

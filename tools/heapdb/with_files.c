@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,18 +104,12 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 
 static int run_command(const char *const *words, size_t count, struct cli *cli)
 {
-	/* The page asks for several answers at once, and getopt's state is global. */
-	static pthread_mutex_t parsing = PTHREAD_MUTEX_INITIALIZER;
 	/* the words are not modified */
 	struct arguments args = { .count = (int)count, .values = (char **)(uintptr_t)words };
-	int rc;
 
 	cli->command = cli_find_command(words[0]);
 	assert(cli->command);
-	pthread_mutex_lock(&parsing);
-	rc = options_parse(cli->command, NULL, args, &cli->opt, &cli->err);
-	pthread_mutex_unlock(&parsing);
-	TRY(rc);
+	TRY(options_parse(cli->command, NULL, args, &cli->opt, &cli->err));
 	cli->opt.quiet = true;
 	return cli->command->run(cli);
 }
