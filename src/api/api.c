@@ -3,6 +3,7 @@
  * arguments and convert structures. The layers below do the work.
  */
 #include "api/handle.h"
+#include "base/base_text.h"
 #include "api/trace.h"
 
 #include "base/input.h"
@@ -29,14 +30,10 @@
 static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
-	const size_t size = strlen(name);
 
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
-		const size_t n = strlen(extensions[i]);
-
-		if (size > n && strcmp(name + size - n, extensions[i]) == 0)
-			return n;
-	}
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
+		if (base_ends_with(name, extensions[i]))
+			return strlen(extensions[i]);
 	return 0;
 }
 

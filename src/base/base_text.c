@@ -54,6 +54,13 @@ struct base_number base_size(uint64_t bytes)
 	return number;
 }
 
+bool base_ends_with(const char *text, const char *end)
+{
+	const size_t size = strlen(text), tail = strlen(end);
+
+	return size > tail && strcmp(text + size - tail, end) == 0;
+}
+
 bool base_read_number(const char *text, bool has_unit, uint64_t *out)
 {
 	static const char units[] = "KMGT";

@@ -46,6 +46,9 @@ struct base_number base_size(uint64_t bytes);
  */
 bool base_read_number(const char *text, bool has_unit, uint64_t *out);
 
+/* Returns whether a text ends with `end` and has characters before it. */
+bool base_ends_with(const char *text, const char *end);
+
 /*
  * Formats a float or double as the shortest decimal that reads back as the same number; "NaN",
  * "Infinity" and "-Infinity" as in Java. The result is valid as long as a result of base_number.

@@ -1,6 +1,7 @@
 /* rewrite/rewriter.c - walks the dump, collects sub-records in segments, and writes the output. */
 #include "rewrite/rewriter.h"
 
+#include "base/base_text.h"
 #include "base/bytes.h"
 #include "base/unpack.h"
 #include "hprof/emptied.h"
@@ -42,8 +43,6 @@ static int open_source(struct rewriter *w, struct rewrite_paths paths, struct hd
 
 enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path)
 {
-	const size_t n = strlen(path);
-
 	switch (options->packing) {
 	case HDB_PACKING_NONE:
 		return BASE_PLAIN;
@@ -54,9 +53,9 @@ enum base_packing rewrite_packing(const struct hdb_output_options *options, cons
 	case HDB_PACKING_AUTO:
 		break;
 	}
-	if (n > 3 && strcmp(path + n - 3, ".gz") == 0)
+	if (base_ends_with(path, ".gz"))
 		return BASE_GZIP;
-	return n > 4 && strcmp(path + n - 4, ".zst") == 0 ? BASE_ZSTD : BASE_PLAIN;
+	return base_ends_with(path, ".zst") ? BASE_ZSTD : BASE_PLAIN;
 }
 
 /* Opens the header, and adds the name of the file to the messages of hprof_open. */

@@ -25,14 +25,9 @@
 
 static bool ends_with(const char *name, const char *const *endings, size_t count)
 {
-	const size_t size = strlen(name);
-
-	for (size_t i = 0; i < count; i++) {
-		const size_t tail = strlen(endings[i]);
-
-		if (size > tail && strcmp(name + size - tail, endings[i]) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (base_ends_with(name, endings[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -148,10 +143,7 @@ static int newest_here(struct cli *cli, char **best, size_t *count)
 		return hdb_fail(&cli->err, HDB_EIO, "cannot read the current directory: %s",
 				strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
-		const size_t size = strlen(entry->d_name), tail = strlen(EXTENSION);
-
-		if (size <= tail || entry->d_name[0] == '.' ||
-		    strcmp(entry->d_name + size - tail, EXTENSION) != 0 ||
+		if (entry->d_name[0] == '.' || !base_ends_with(entry->d_name, EXTENSION) ||
 		    !file_age(entry->d_name, &when))
 			continue;
 		if ((*count)++ > 0 && !is_later(&when, &best_time))

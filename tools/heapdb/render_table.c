@@ -848,7 +848,6 @@ static void init_columns(struct table *t)
 	for (size_t i = 0; i < t->columns; i++) {
 		const struct hdb_column *column = answer_column(t->answer, i);
 		struct column *c = &t->column[i];
-		const size_t size = strlen(column->name);
 
 		c->is_text = column->type == HDB_TYPE_TEXT;
 		c->is_value = is_value(t->answer, column->name);
@@ -861,8 +860,8 @@ static void init_columns(struct table *t)
 			     ((!*column_title(column) && strcmp(column->name, "number") == 0) ||
 			      (t->tree != SIZE_MAX && i == t->level));
 		c->is_hidden = c->is_twin;
-		c->is_aside = (size > 7 && strcmp(column->name + size - 7, "_before") == 0) ||
-			      is_among(column->name, ASIDE);
+		c->is_aside =
+			base_ends_with(column->name, "_before") || is_among(column->name, ASIDE);
 		c->is_minor = strcmp(column->name, "loader") == 0;
 		has_text |= c->is_text;
 	}

@@ -54,13 +54,6 @@ void mcp_files_release(struct mcp_files *files)
 	*files = (struct mcp_files){ 0 };
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t size = strlen(name), end_size = strlen(end);
-
-	return size > end_size && strcmp(name + size - end_size, end) == 0;
-}
-
 /* Returns "rest" of "FOLDER/rest"; NULL if the path is not below the directory. */
 static const char *below(const char *path, const char *folder)
 {
@@ -110,10 +103,10 @@ static bool has_database(const char *dump)
 
 static void walk_file(struct walk *walk, const char *path, const struct stat *info)
 {
-	const bool is_database = ends_with(path, ".heapdb");
+	const bool is_database = base_ends_with(path, ".heapdb");
 	json_t *entry;
 
-	if (!is_database && !(ends_with(path, ".hprof") && !has_database(path)))
+	if (!is_database && !(base_ends_with(path, ".hprof") && !has_database(path)))
 		return;
 	entry = json_pack("{s:s, s:I}", is_database ? "db" : "dump", shown_name(walk->files, path),
 			  "bytes", (json_int_t)info->st_size);
@@ -202,7 +195,7 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 		else
 			snprintf(joined, sizeof(joined), "%s/%s", files->folders[i], name);
 		path = realpath(joined, NULL);
-		if (path && below(path, files->folders[i]) && ends_with(path, end))
+		if (path && below(path, files->folders[i]) && base_ends_with(path, end))
 			return path;
 		free(path);
 	}
@@ -237,7 +230,7 @@ static char *resolve(const struct mcp_files *files, const char *name)
 
 	if (strlen(name) >= PATH_MAX)
 		return NULL;
-	if (ends_with(name, ".heapdb"))
+	if (base_ends_with(name, ".heapdb"))
 		return find_file(files, name, ".heapdb");
 	return hdb_default_path(name, database, sizeof(database), NULL) == HDB_OK ?
 		       find_file(files, database, ".heapdb") :
@@ -269,7 +262,7 @@ int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump,
 	struct stat info;
 
 	*dump = find_plain(files, name);
-	if (!*dump || ends_with(*dump, ".heapdb"))
+	if (!*dump || base_ends_with(*dump, ".heapdb"))
 		return hdb_fail(err, HDB_EABSENT, "no such dump in the served directories: \"%s\"",
 				name);
 	TRY(hdb_default_path(*dump, path, sizeof(path), err));

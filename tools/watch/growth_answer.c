@@ -1,5 +1,6 @@
 /* watch/growth_answer.c - makes an answer from growth: rows, and a sentence. */
 #include "watch/growth_answer.h"
+#include "base/base_text.h"
 #include "watch/growth_points.h"
 
 #include "common/descriptor.h"
@@ -44,10 +45,7 @@ static void free_entries(struct dirent ***entries)
 
 static int select_series(const struct dirent *entry)
 {
-	const char *name = entry->d_name;
-	const size_t size = strlen(name);
-
-	return size > strlen(SUFFIX) && strcmp(name + size - strlen(SUFFIX), SUFFIX) == 0;
+	return base_ends_with(entry->d_name, SUFFIX);
 }
 
 /* Reads all series of a directory in order of name. */

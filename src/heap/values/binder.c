@@ -1,5 +1,6 @@
 /* heap/values/binder.c - describes Binders, their proxies, and class overheads; see binder.h. */
 #include "heap/values/binder.h"
+#include "base/base_text.h"
 #include "base/sort.h"
 
 #include "base/scope.h"
@@ -15,13 +16,6 @@
 #define NAME_MAX_BYTES 512
 
 static const char proxy_suffix[] = "$Stub$Proxy";
-
-static bool ends_with(const char *text, const char *suffix)
-{
-	const size_t size = strlen(text), end = strlen(suffix);
-
-	return size > end && strcmp(text + size - end, suffix) == 0;
-}
 
 bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size)
 {
@@ -74,7 +68,7 @@ static int load_proxies(struct heap *heap)
 	TRY(BASE_ALLOC(block, 1, "a block of objects", NULL));
 	TRY(heap_load_classes(heap, NULL));
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		any |= is_proxy[no] = ends_with(heap_class_name(heap, no), proxy_suffix);
+		any |= is_proxy[no] = base_ends_with(heap_class_name(heap, no), proxy_suffix);
 	for (uint32_t b = 0; any && b < heap_block_count(heap); b++) {
 		TRY(heap_block_has(heap, b, is_proxy, &has, NULL));
 		if (has)

@@ -427,18 +427,11 @@ static int find_nodes(struct adding *a, struct hdb_error *err)
 
 /* ---- preparing ---- */
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t size = strlen(name), want = strlen(end);
-
-	return size >= want && strcmp(name + size - want, end) == 0;
-}
-
 static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 {
 	const char *name = heap_class_name(heap, no);
 
-	if (ends_with(name, "[]"))
+	if (base_ends_with(name, "[]"))
 		return KIND_ARRAY;
 	if (thread_no != HEAP_NONE && heap_is_subclass(heap, no, thread_no))
 		return KIND_THREAD;
@@ -453,7 +446,7 @@ static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 	 * Hashtable$Entry
 	 */
 	return strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
-			       (ends_with(name, "Node") || ends_with(name, "Entry")) ?
+			       (base_ends_with(name, "Node") || base_ends_with(name, "Entry")) ?
 		       KIND_PART :
 		       KIND_PLATFORM;
 }
