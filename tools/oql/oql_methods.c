@@ -229,52 +229,71 @@ int oql_function(struct oql_eval *ev, const struct oql_call *call, struct oql_va
 
 /* ---- lists ---- */
 
+static int sub_list(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
+{
+	const struct oql_list *list = call->of->list;
+	const int64_t from = call->args.values[0].i, to = call->args.values[1].i;
+
+	if (from < 0 || to < from || (uint64_t)to > list->count)
+		return oql_refuse(ev, call->e,
+				  "range %" PRId64 " to %" PRId64 " is out of bounds for a list of "
+				  "%zu elements",
+				  from, to, list->count);
+	return oql_slice(ev, call->frame->arena, list,
+			 (struct oql_range){ (size_t)from, (size_t)(to - from) }, out);
+}
+
+static int get_element(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
+{
+	const struct oql_list *list = call->of->list;
+	const int64_t i = call->args.values[0].i;
+
+	if (i < 0 || (uint64_t)i >= list->count)
+		return oql_refuse(ev, call->e,
+				  "index %" PRId64 " is out of range for a list of %zu elements", i,
+				  list->count);
+	return oql_element(ev, list, (size_t)i, out);
+}
+
+static int list_contains(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
+{
+	const struct oql_list *list = call->of->list;
+	struct oql_value v;
+
+	*out = oql_bool(false);
+	for (size_t i = 0; i < list->count && !out->i; i++) {
+		TRY(oql_element(ev, list, i, &v));
+		out->i = oql_equal(&v, &call->args.values[0]);
+	}
+	return HDB_OK;
+}
+
 static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_value *out)
 {
 	const struct oql_expr *e = call->e;
 	const struct oql_list *list = call->of->list;
 	const struct oql_args args = call->args;
-	const bool has_range =
-		args.count == 2 && oql_is_whole(args.values) && oql_is_whole(args.values + 1);
 	int r = HDB_OK;
 
-	if (args.count == 0 && (oql_is(e->name, "size") || oql_is(e->name, "length"))) {
+	if (args.count == 2 && oql_is(e->name, "subList") && oql_is_whole(args.values) &&
+	    oql_is_whole(args.values + 1))
+		return sub_list(ev, call, out);
+	if (args.count == 1 && oql_is(e->name, "get") && oql_is_whole(args.values))
+		return get_element(ev, call, out);
+	if (args.count == 1 && oql_is(e->name, "contains"))
+		return list_contains(ev, call, out);
+	if (args.count > 0)
+		return HDB_NOTFOUND;
+	if (oql_is(e->name, "size") || oql_is(e->name, "length")) {
 		*out = oql_int((int64_t)list->count);
-	} else if (args.count == 0 && (oql_is(e->name, "iterator") || oql_is(e->name, "toArray"))) {
+	} else if (oql_is(e->name, "iterator") || oql_is(e->name, "toArray")) {
 		*out = *call->of;
-	} else if (args.count == 0 && (oql_is(e->name, "next") || oql_is(e->name, "hasNext"))) {
+	} else if (oql_is(e->name, "next") || oql_is(e->name, "hasNext")) {
 		*out = oql_bool(list->count > 0); /* a new iterator */
 		if (list->count && oql_is(e->name, "next"))
 			r = oql_element(ev, list, 0, out);
-	} else if (has_range && oql_is(e->name, "subList")) {
-		const int64_t from = args.values[0].i, to = args.values[1].i;
-
-		if (from < 0 || to < from || (uint64_t)to > list->count)
-			return oql_refuse(ev, e,
-					  "range %" PRId64 " to %" PRId64 " is out of bounds for a "
-					  "list of %zu elements",
-					  from, to, list->count);
-		r = oql_slice(ev, call->frame->arena, list,
-			      (struct oql_range){ (size_t)from, (size_t)(to - from) }, out);
-	} else if (args.count == 0 && oql_is(e->name, "isEmpty")) {
+	} else if (oql_is(e->name, "isEmpty")) {
 		*out = oql_bool(list->count == 0);
-	} else if (args.count == 1 && oql_is(e->name, "get") && oql_is_whole(&args.values[0])) {
-		const int64_t i = args.values[0].i;
-
-		if (i < 0 || (uint64_t)i >= list->count)
-			return oql_refuse(ev, e,
-					  "index %" PRId64 " is out of range for a list of "
-					  "%zu elements",
-					  i, list->count);
-		r = oql_element(ev, list, (size_t)i, out);
-	} else if (args.count == 1 && oql_is(e->name, "contains")) {
-		struct oql_value v;
-
-		*out = oql_bool(false);
-		for (size_t i = 0; i < list->count && !out->i; i++) {
-			TRY(oql_element(ev, list, i, &v));
-			out->i = oql_equal(&v, &args.values[0]);
-		}
 	} else {
 		return HDB_NOTFOUND;
 	}

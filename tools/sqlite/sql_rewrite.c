@@ -144,13 +144,10 @@ struct shape {
 	bool has_class, has_kind;
 };
 
-static bool read_shape(const struct sql_word *words, size_t count, struct shape *s)
+/* Finds the clauses of a statement that reads `objects`. Returns false for other statements. */
+static bool find_clauses(const struct sql_word *words, size_t count, struct shape *s)
 {
 	static const char *const ends[] = { "where", "group", "order", "limit", "having", NULL };
-	static const char *const columns[] = { "id",          "shallow", "retained",  "dominator",
-					       "length",      "heap",    "reachable", "class_id",
-					       "file_offset", NULL };
-	bool has_sum = false;
 
 	for (s->from = 0; s->from < count && !sql_is(&words[s->from], "from"); s->from++)
 		;
@@ -168,8 +165,20 @@ static bool read_shape(const struct sql_word *words, size_t count, struct shape 
 	s->reachable = -1;
 	if (s->where < count && !read_where(words, count, s->where, &s->reachable, &s->keep))
 		return false;
-	if (s->reachable >= 0 && has_or(words, s->where, count))
-		return false;
+	return s->reachable < 0 || !has_or(words, s->where, count);
+}
+
+/*
+ * Returns whether the statement has sums and, besides them, reads only the class or only the kind
+ * of the objects.
+ */
+static bool reads_groups(const struct sql_word *words, size_t count, struct shape *s)
+{
+	static const char *const columns[] = { "id",          "shallow", "retained",  "dominator",
+					       "length",      "heap",    "reachable", "class_id",
+					       "file_offset", NULL };
+	bool has_sum = false;
+
 	for (size_t i = 0; i < count; i++) {
 		if (i == s->where + 1 && s->reachable >= 0)
 			i = s->keep;
@@ -223,8 +232,8 @@ char *sql_rewrite(const char *statement)
 	sqlite3_str *out;
 	struct shape s = { 0 };
 
-	if (!count || !is_simple(words, count) || !read_shape(words, count, &s) ||
-	    has_other_aggregate(words, count)) {
+	if (!count || !is_simple(words, count) || !find_clauses(words, count, &s) ||
+	    !reads_groups(words, count, &s) || has_other_aggregate(words, count)) {
 		free(words);
 		return NULL;
 	}
