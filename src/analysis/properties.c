@@ -33,23 +33,12 @@ struct source {
 	const char *inside;
 };
 
+#define SOURCE(...) \
+	{ \
+		__VA_ARGS__ \
+	}
 static const struct source sources[] = {
-	{ "property", "java.lang.System.props", "", A_COLLECTION, "" },
-	{ "property", "java.lang.System.systemProperties", "", A_COLLECTION,
-	  "" }, /* Harmony, Android */
-	{ "vm property", "jdk.internal.misc.VM.savedProps", "", A_COLLECTION, "" },
-	{ "vm property", "sun.misc.VM.savedProps", "", A_COLLECTION, "" },
-	{ "environment", "java.lang.ProcessEnvironment.theEnvironment", "", A_COLLECTION, "str" },
-	{ "vm argument", "sun.management.ManagementFactoryHelper.jvm", "vmArgs", A_COLLECTION, "" },
-	{ "android", "android.os.Build.MANUFACTURER", "", A_VALUE, "" },
-	{ "android", "android.os.Build.MODEL", "", A_VALUE, "" },
-	{ "android", "android.os.Build.DEVICE", "", A_VALUE, "" },
-	{ "android", "android.os.Build.ID", "", A_VALUE, "" },
-	{ "android", "android.os.Build.FINGERPRINT", "", A_VALUE, "" },
-	{ "android", "android.os.Build.TYPE", "", A_VALUE, "" },
-	{ "android", "android.os.Build$VERSION.RELEASE", "", A_VALUE, "" },
-	{ "android", "android.os.Build$VERSION.SDK_INT", "", A_VALUE, "" },
-	{ "android", "android.os.Build$VERSION.INCREMENTAL", "", A_VALUE, "" },
+#include <analysis/properties.rows.h>
 };
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
@@ -303,58 +292,27 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
  * Facts, and the properties that contain them. The first property that exists is used. The last
  * three facts have other sources.
  */
+#define FACT(...) \
+	{ \
+		__VA_ARGS__ \
+	}
 static const struct {
 	const char *key, *names, *help;
 } known[] = {
-	{ "name", "java.vm.name", "Name of the virtual machine" },
-	{ "version", "java.vm.version", "Version of the virtual machine" },
-	{ "vendor", "java.vm.vendor", "Vendor of the virtual machine" },
-	{ "mode", "java.vm.info", "Mode of the virtual machine" },
-	{ "java", "java.version", "Version of Java" },
-	{ "runtime", "java.runtime.version", "Version of the class library" },
-	{ "home", "java.home", "Directory where Java is installed" },
-	{ "os", "os.name", "Operating system" },
-	{ "os version", "os.version", "Version of the operating system" },
-	{ "architecture", "os.arch", "Architecture of the machine" },
-	{ "command", "sun.java.command", "Main class or JAR file, with arguments" },
-	{ "device", "android.os.Build.MODEL", "Android device" },
-	{ "android", "android.os.Build$VERSION.RELEASE", "Android release" },
-	{ "android sdk", "android.os.Build$VERSION.SDK_INT", "Android API level" },
-	{ "build", "android.os.Build.FINGERPRINT", "Android build" },
-	{ "arguments", "", "Arguments of the virtual machine, if the heap holds them" },
-	{ "collector", "", "Garbage collector, if the heap or the arguments name it" },
-	{ "max heap", "", "Maximum heap size in bytes" },
+#include <analysis/vm_facts.rows.h>
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
 /* Names of the memory managers, and VM switches, of each collector. */
+#define MARK(...) \
+	{ \
+		__VA_ARGS__ \
+	}
 static const struct {
 	const char *mark, *collector;
 } collectors[] = {
-	{ "G1 Young Generation", "G1" },
-	{ "G1 Old Generation", "G1" },
-	{ "PS Scavenge", "Parallel" },
-	{ "PS MarkSweep", "Parallel" },
-	{ "ParNew", "CMS" },
-	{ "ConcurrentMarkSweep", "CMS" },
-	{ "Copy", "Serial" },
-	{ "MarkSweepCompact", "Serial" },
-	{ "ZGC", "ZGC" },
-	{ "ZGC Cycles", "ZGC" },
-	{ "ZGC Pauses", "ZGC" },
-	{ "ZGC Minor Cycles", "ZGC" },
-	{ "ZGC Major Cycles", "ZGC" },
-	{ "Shenandoah Cycles", "Shenandoah" },
-	{ "Shenandoah Pauses", "Shenandoah" },
-	{ "Epsilon Heap", "Epsilon" },
-	{ "-XX:+UseG1GC", "G1" },
-	{ "-XX:+UseParallelGC", "Parallel" },
-	{ "-XX:+UseSerialGC", "Serial" },
-	{ "-XX:+UseConcMarkSweepGC", "CMS" },
-	{ "-XX:+UseZGC", "ZGC" },
-	{ "-XX:+UseShenandoahGC", "Shenandoah" },
-	{ "-XX:+UseEpsilonGC", "Epsilon" },
+#include <analysis/collectors.rows.h>
 };
 
 /*
