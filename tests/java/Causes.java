@@ -276,7 +276,7 @@ public class Causes {
             body = random(700, (int) seq);
         }
     }
-    static class Events { static List<Event> log = new ArrayList<>(); }
+    static class Events { static List<Event> all = new ArrayList<>(); }
     static class Samples { static Map<Long, byte[]> byTime = new ConcurrentHashMap<>(); }
     static class Seen2 { static Set<String> ids = ConcurrentHashMap.newKeySet(); }
     static class Chain {
@@ -362,7 +362,7 @@ public class Causes {
                 }
                 break;
             case "events":
-                for (int i = 0; i < 12000; i++) Events.log.add(new Event(ok ? i * 7919L % 1_000_003 : i));
+                for (int i = 0; i < 12000; i++) Events.all.add(new Event(ok ? i * 7919L % 1_000_003 : i));
                 break;
             case "samples":
                 for (int i = 0; i < 12000; i++)

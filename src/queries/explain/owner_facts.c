@@ -27,7 +27,7 @@
  * Maximum number of objects above the collection that are examined, and maximum number of owners
  * whose fields are read.
  */
-#define OWNER_CLIMBS 24u
+#define OWNER_CLIMBS 256u
 #define OWNERS_MAX 4u
 /* Maximum number of fields read from an owner, and from an object with its settings. */
 #define OWNER_FIELDS 128u
@@ -45,7 +45,7 @@
 static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentries", "maxelements",
 					  "maxcap",    "limit",       "hwm",        "highwater",
 					  "maxweight", "maxpending",  "maxqueue",   "maxmessages",
-					  "maxitems",  NULL };
+					  "maxitems",  "maxobj",      NULL };
 /* For fields with these words, and for sizes, 0 means no limit. */
 static const char *const life_words[] = { "timetolive", "ttl",         "timetoidle", "maxage",
 					  "maxidle",    "maxinactive", "retention",  NULL };
@@ -60,9 +60,9 @@ static const char *const endless_words[] = { "eternal", "unbounded", "unlimited"
 static const char *const auto_words[] = { "autoreset",  "autoclean", "autoclear",   "autoclose",
 					  "autoevict",  "autopurge", "autorelease", "autoremove",
 					  "autoexpire", NULL };
-static const char *const policy_words[] = { "config",   "option",  "setting", "policy",
-					    "policies", "evict",   "expir",   "stat",
-					    "timing",   "metrics", "usage",   NULL };
+static const char *const policy_words[] = { "config", "option", "setting", "policy", "policies",
+					    "evict",  "expir",  "stat",    "timing", "metrics",
+					    "usage",  "attr",   NULL };
 static const char *const in_words[] = { "written",    "sent",      "enqueue", "added",
 					"received",   "submitted", "offered", "produced",
 					"published",  "created",   "opened",  "inserted",
@@ -274,6 +274,31 @@ static void set_owner(struct owners *o, bool is_largest)
 	explain_fact_text(o->out, EXPLAIN_FACT_owner, text);
 }
 
+/*
+ * Reads an owner: an object or, at the end of the path, a class. The class of a queue or policy may
+ * say by its name that nothing limits it.
+ */
+static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct hdb_error *err)
+{
+	char lower[FIELD_NAME_MAX], text[EXPLAIN_CONTENT_MAX];
+
+	o->class_name = explain_short_class(o->session->heap, class_no);
+	o->in.name[0] = o->taken.name[0] = '\0';
+	o->in.number = 0;
+	o->taken.number = -1;
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(look_at(o, ix, true, err));
+	set_flow(o);
+	to_lower(o->class_name, lower);
+	if (!has_word(lower, endless_words) ||
+	    o->out->figures[EXPLAIN_FACT_limit].kind != BASE_NOTHING)
+		return HDB_OK;
+	(void)snprintf(text, sizeof(text), "its class is %.90s", o->class_name);
+	explain_fact_text(o->out, EXPLAIN_FACT_limit, text);
+	return HDB_OK;
+}
+
 int explain_owner_facts(const struct session *session, uint32_t ix, bool is_largest,
 			struct explain_facts *out, struct hdb_error *err)
 {
@@ -283,23 +308,25 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 
 	for (unsigned i = 0; i < OWNER_CLIMBS && owners < OWNERS_MAX; i++) {
 		struct heap_object object;
-		uint32_t above;
+		uint32_t above, class_no;
+		bool is_class;
 
 		assert(ix < heap->object_count);
 		TRY(heap_object(heap, ix, &object, err));
-		if (object.kind == STORE_CLASS || heap_is_thread(heap, ix))
+		if (heap_is_thread(heap, ix))
 			return HDB_OK;
-		if (object.kind == STORE_INSTANCE &&
-		    !heap_is_platform_class(heap_class_name(heap, object.class_no))) {
-			o.class_name = explain_short_class(heap, object.class_no);
-			o.in.name[0] = o.taken.name[0] = '\0';
-			o.in.number = 0;
-			o.taken.number = -1;
+		class_no = object.class_no;
+		is_class = object.kind == STORE_CLASS;
+		if (is_class)
+			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
+		if ((is_class || object.kind == STORE_INSTANCE) &&
+		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
+			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
 			if (!owners++)
 				set_owner(&o, is_largest);
-			TRY(look_at(&o, ix, true, err));
-			set_flow(&o);
 		}
+		if (is_class)
+			return HDB_OK;
 		TRY_FOUND(derive_reach(session->derive, true, ix, &above, err));
 		if (above == HEAP_NONE || above == ix)
 			return HDB_OK;

@@ -127,7 +127,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		{ "class", &r->rule.classes }, { "says", &r->rule.says },
 		{ "do", &r->rule.advice },     { "since", &r->rule.since },
 		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
-		{ "run", &r->rule.run },
+		{ "run", &r->rule.run },       { "also", &r->rule.also },
 	};
 
 	if (strcmp(key, "rule") == 0) {
@@ -474,7 +474,23 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 	return HDB_OK;
 }
 
-/* Applies the first matching rule for a class. */
+/* Appends a sentence to a text. Omits it if the text would be too long. */
+static int append_sentence(const char *template, struct explain_values *values, struct base_text to,
+			   struct hdb_error *err)
+{
+	const size_t used = strlen(to.buf);
+	char more[EXPLAIN_SENTENCE_MAX];
+
+	TRY(explain_write(template, values, BASE_TEXT(more), err));
+	if (used + 1 + strlen(more) < to.size)
+		(void)snprintf(to.buf + used, to.size - used, " %s", more);
+	return HDB_OK;
+}
+
+/*
+ * Applies the first matching rule for a class. If this rule has a line `also`, appends the
+ * sentences of the next matching rule that has neither this line nor a command.
+ */
 static int explain_by(const struct explain_rules *rules, struct explain_subject about,
 		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
 {
@@ -484,6 +500,7 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
 	struct base_value kept = { .kind = BASE_NOTHING };
+	bool is_found = false;
 	int r;
 
 	assert(class_no <= about.session->heap->class_count);
@@ -496,8 +513,14 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		assert(list[i] < rules->rules.count);
 		state.rule = rule = &all[list[i]];
 		TRY_ERRORS(r = fits(&state.subject, rule, err));
-		if (r != HDB_OK)
+		if (r != HDB_OK ||
+		    (is_found && (rule->also || rule->run || rule->verdict == EXPLAIN_BY_DESIGN)))
 			continue;
+		if (is_found) {
+			TRY(append_sentence(rule->says, &state.values, BASE_TEXT(out->says), err));
+			return append_sentence(rule->advice, &state.values, BASE_TEXT(out->advice),
+					       err);
+		}
 		out->rule = rule;
 		out->ix = about.ix;
 		TRY(derive_retained(about.session->derive, about.ix, &out->retained_bytes, err));
@@ -509,9 +532,12 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		if (rule->kept != BASE_NO_NODE)
 			TRY(explain_evaluate(&state.subject, rule->kept, &kept, err));
 		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : about.ix;
-		return explain_write(rule->advice, &state.values, BASE_TEXT(out->advice), err);
+		TRY(explain_write(rule->advice, &state.values, BASE_TEXT(out->advice), err));
+		is_found = true;
+		if (!rule->also)
+			break;
 	}
-	return HDB_NOTFOUND;
+	return is_found ? HDB_OK : HDB_NOTFOUND;
 }
 
 int explain_object(const struct session *session, const struct explain_rules *rules, uint32_t ix,
