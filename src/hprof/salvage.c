@@ -266,7 +266,7 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* What hprof_record_plausible requires, and what it ignores. */
+/* The evidence that makes a record plausible (hprof_record_plausible). */
 struct evidence {
 	unsigned depth;   /* number of consecutive records */
 	unsigned need;    /* required strength of a heap record's sub-records */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* What a row states about its class. */
+/* Kinds of statements that a row makes about its class. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */
