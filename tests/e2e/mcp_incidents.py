@@ -109,6 +109,10 @@ def main():
         if len(answers) > CALLS or sum(sizes) > BYTES:
             bad += 1
             print(f"FAILED: {name}: {len(answers)} calls, {sum(sizes)} bytes", file=sys.stderr)
+    # A row of explain about a group of objects names their class and no object.
+    answer = json.loads(server.call("query", {"db": "Pool.heapdb", "name": "explain", "max_tokens": 3000}))
+    groups = [row for row in answer["rows"] if row.get("id") is None]
+    assert any(row["class"] == "java.lang.Thread" and row["retained"] and row["text"] for row in groups), answer
     server.process.stdin.close()
     assert server.process.wait(timeout=30) == 0
     return bad > 0
