@@ -66,6 +66,7 @@ struct analysis_verdict {
 	uint64_t listed; /* number of suspects in the answer; 0 if the verdict is unknown */
 	uint64_t id, bytes;
 	char class_name[512];
+	char held_class[512]; /* class of the objects that it holds, or "" */
 	/* the sentence, the cause and the advice; "" if there is none */
 	char text[1024], why[1024], advice[1024];
 	bool is_by_design;

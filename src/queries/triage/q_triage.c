@@ -229,6 +229,16 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 	return triage_take_strings(t, err);
 }
 
+/* Drops the finding about sessions if the finding about the largest suspect explains them. */
+static void drop_explained(struct triage *t)
+{
+	struct triage_figure *f = &t->figures[TRIAGE_SESSIONS];
+
+	if (t->figures[TRIAGE_SUSPECT].count && t->verdict.why[0] && f->class_no != HEAP_NONE &&
+	    strcmp(heap_class_name(t->q->heap, f->class_no), t->verdict.held_class) == 0)
+		f->count = f->bytes = 0;
+}
+
 static int open_triage(struct query *q, struct hdb_error *err)
 {
 	struct triage_query *s = q->state;
@@ -246,6 +256,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 	TRY(triage_take_buffers(&s->triage, err));
 	TRY(triage_take_threads(&s->triage, err));
 	TRY(triage_explain_pin(&s->triage, err));
+	drop_explained(&s->triage);
 	TRY(choose_rules(s, err));
 	q->total = s->count;
 	set_facts(q, s);

@@ -49,6 +49,7 @@ void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict 
 		*current = (struct analysis_verdict){ .id = triage_number(row, "id"),
 						      .bytes = triage_number(row, "retained") };
 		copy(current->class_name, sizeof(current->class_name), row, "class");
+		copy(current->held_class, sizeof(current->held_class), row, "held_class");
 		copy(current->text, sizeof(current->text), row, "text");
 	} else if (query_cell_is(row, "kind", "explanation")) {
 		copy(current->why, sizeof(current->why), row, "text");
