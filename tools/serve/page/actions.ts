@@ -1,5 +1,5 @@
 // Links from answers to views. The server names the next query in the row; this file chooses the view that shows it.
-import { hasSql, report, Row } from "./api";
+import { hasSql, isAndroid, report, Row } from "./api";
 import { classPage } from "./objects";
 import { linkTo, readRoute } from "./route";
 
@@ -8,7 +8,7 @@ export type Next = [title: string, address: string];
 // Queries that have their own view, with its title. All others open in the general view "all".
 const views: Record<string, [title: string, view: string, params?: Record<string, string>]> = {
   leaks: ["Leaks", "leaks"],
-  "leak-traces": ["Android", "android"],
+  "leak-traces": ["Android", "android"], // only for dumps of Android
   threads: ["Threads", "threads"],
   loaders: ["Class loaders", "loaders"],
   histogram: ["Histogram", "histogram"],
@@ -32,7 +32,12 @@ const views: Record<string, [title: string, view: string, params?: Record<string
 };
 
 export function viewOf(query: string): Next {
-  const [title, view, params] = views[query] ?? [query.replace(/-/g, " "), "all", { q: query }];
+  const isAbsent = query === "leak-traces" && !isAndroid(readRoute().params.db);
+  const [title, view, params] = (isAbsent ? undefined : views[query]) ?? [
+    query.replace(/-/g, " "),
+    "all",
+    { q: query },
+  ];
   return [title[0].toUpperCase() + title.slice(1), linkTo(view, { ...params, obj: undefined })];
 }
 

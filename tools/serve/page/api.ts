@@ -151,15 +151,18 @@ export async function writeNote(db: string | undefined, on: string, text: string
 
 let sql = false,
   hasNotes = false,
+  android: boolean[] = [], // by database
   files: string[] = []; // answers computed from --with files
 export const hasFile = (name: string): boolean => (report ? name in report.answers : files.includes(name));
 export const canNote = (): boolean => hasNotes;
 export const hasSql = (): boolean => sql;
+export const isAndroid = (db?: string): boolean => report !== null || android[Number(db ?? 0)];
 
 export async function start(): Promise<Database[]> {
   if (report) return report.databases;
   const health = await get<{ databases: Database[]; sql: boolean; notes: boolean; files: string[] }>("/api/health");
   sql = health.sql;
+  android = health.databases.map((d) => d.android === true);
   hasNotes = health.notes;
   files = health.files;
   return health.databases;

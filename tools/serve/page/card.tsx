@@ -115,7 +115,7 @@ function Breadcrumb({ rows, onAll }: { rows: Row[]; onAll(): void }) {
   const isLong = rows.length > ENDS + 2,
     ends = isLong ? rows.slice(-ENDS) : rows.slice(1);
   const one = (r: Row) => (
-    <li class={isSuspectStep(r) ? "doubt" : undefined}>
+    <li class={isSuspectStep(r) ? "suspected" : undefined}>
       {rootOf(r)}
       <Step row={r} />
     </li>
@@ -143,7 +143,7 @@ export function Chain({ rows }: { rows: Row[] }) {
         const isTrace = r.status !== undefined && r.status !== null && r.step !== undefined && "labels" in r,
           notes = [r.root && !isTrace ? `GC root: ${text(r.root)}` : "", text(r.short_text)].filter(Boolean).join("; ");
         return (
-          <li value={i + 1} class={isSuspectStep(r) ? "doubt" : undefined}>
+          <li value={i + 1} class={isSuspectStep(r) ? "suspected" : undefined}>
             {typeof r.retained === "number" && (
               <span class="right" title="retained size">
                 {bytes(r.retained)}

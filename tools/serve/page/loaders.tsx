@@ -78,7 +78,7 @@ function SetCard({ set, first }: { set: LoaderSet; first: boolean }) {
           <>
             {i > 0 && ", "}
             <a href={classPage(c, "loaders")}>
-              <Name text={c} />
+              <Name text={c} wrap />
             </a>
           </>
         ))}

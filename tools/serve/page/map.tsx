@@ -329,7 +329,7 @@ function Legend({
               by === "class" && !root.children.some((n) => n.whole)
                 ? splitName(name)[1] || name
                 : name.replace(/\.$/, ""),
-            )}{" "}
+            ).replace(/\./g, ".\u200b")}{" "}
             <small>{root.plain ? number(sum) : bytes(sum)}</small>
           </span>
         ))}

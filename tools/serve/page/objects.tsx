@@ -19,8 +19,17 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   return (
     <span class="name">
       {klass && <span class="dim">{klass}</span>}
-      <span class={`dim package${head.length - klass.length > SHORT ? " far" : ""}`}>{head.slice(klass.length)}</span>
-      {head && <wbr />}
+      <span class={`dim package${head.length - klass.length > SHORT ? " far" : ""}`}>
+        {head
+          .slice(klass.length)
+          .split(/(?<=\.)/)
+          .map((part) => (
+            <>
+              {part}
+              {part && <wbr />}
+            </>
+          ))}
+      </span>
       <span class="tail">
         {wrap
           ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => (

@@ -14,9 +14,13 @@ import { bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
-// Prevents line breaks between numbers and units, and allows one before the parenthesis of a stack frame.
+// Prevents line breaks between numbers and units, and allows them before the parenthesis of a stack frame and between
+// the words of a long class name.
 const joined = (sentence: string): string =>
-  sentence.replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2").replace(/(\w)\((?=\w)/g, "$1\u200b(");
+  sentence
+    .replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2")
+    .replace(/(\w)\((?=\w)/g, "$1\u200b(")
+    .replace(/[\w$]{30,}/g, (name) => name.replace(/(?<=[a-z])(?=[A-Z$])/g, "\u200b"));
 
 // The sentence of a suspect. The owner is a link to the object, and the number of retained objects to their list.
 function Sentence({ head }: { head: Row }) {

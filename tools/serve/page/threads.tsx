@@ -228,7 +228,7 @@ function GroupRow({
     share = whole ? (100 * group.retained) / whole : 0,
     names = group.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
   return (
-    <li class="thread crew">
+    <li class="thread same-stack">
       <div class="row">
         <button
           class="twist"

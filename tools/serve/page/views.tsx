@@ -509,8 +509,7 @@ const CARDS = 3; // owners shown as cards
 function Owner({ row: r }: { row: Row }) {
   const id = r.id ? String(r.id) : null,
     objects = Number(r.objects ?? 0),
-    was = Number(r.objects_before ?? 0),
-    held = r.held ? ` of ${visible(String(r.held)).replace(/^.*\./, "")}` : "";
+    was = Number(r.objects_before ?? 0);
   return (
     <Card
       kind="finding"
@@ -520,7 +519,13 @@ function Owner({ row: r }: { row: Row }) {
       sentence={
         <>
           {id ? <Obj id={id} text={r.name} wrap /> : visible(String(r.name))}
-          {` ${r.status === "new" ? "is new and holds" : "holds"} ${bytes(Number(r.retained))}${held}`}
+          {` ${r.status === "new" ? "is new and holds" : "holds"} ${bytes(Number(r.retained))}`}
+          {r.held ? (
+            <>
+              {" of "}
+              <Name text={String(r.held).replace(/^.*\./, "")} wrap />
+            </>
+          ) : null}
           {r.status === "new" ? "" : `, ${bytes(Number(r.retained_before))} before`}
           {objects === was ? "." : `: ${counted(objects, "object")}, ${number(was)} before.`}
         </>
