@@ -5,6 +5,7 @@
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
+#include "query/kept_answers.h"
 #include "query/rows.h"
 
 #include <assert.h>
@@ -128,7 +129,11 @@ int query_test(struct query *q, bool *wanted, struct hdb_error *err)
 	*wanted = true;
 	if (q->filter)
 		r = test_filter(q, wanted, err);
-	return r == HDB_OK && *wanted ? query_sort_test(q, wanted, err) : r;
+	if (r == HDB_OK && *wanted)
+		r = query_sort_test(q, wanted, err);
+	if (!*wanted)
+		query_kept_drop(q);
+	return r;
 }
 
 int query_test_row(struct query *q, bool *wanted, struct hdb_error *err)

@@ -363,6 +363,12 @@ void query_kept_add(struct query *q)
 	k->row_count++;
 }
 
+void query_kept_drop(struct query *q)
+{
+	if (q->kept)
+		q->kept->is_full = true;
+}
+
 void query_kept_end(struct query *q)
 {
 	struct query_kept *k = q->kept;

@@ -6,8 +6,7 @@
  * a filter, the database can be written, and the dump is available. Answers of queries with options
  * or targets are stored in the table answer.options if they took QUERY_KEPT_MS. Stored answers that
  * have all rows can be filtered and sorted. The version of such a table is a hash of this library's
- * sources, so another version of the library computes its own answers. A query that names a table
- * must not call query_test, which drops rows while they are sorted.
+ * sources, so another version of the library computes its own answers.
  */
 #ifndef QUERY_KEPT_ANSWERS_H
 #define QUERY_KEPT_ANSWERS_H
@@ -39,6 +38,8 @@ int query_kept_next(struct query *q, struct hdb_error *err);
 
 /* Records the current row. Its strings must have been placed. */
 void query_kept_add(struct query *q);
+/* Ends the recording before the current row, because a row was dropped by a test. */
+void query_kept_drop(struct query *q);
 /* Ends the recording. Must be called after the last row. */
 void query_kept_end(struct query *q);
 /* Stores the recorded answer if this is worthwhile. Ignores a failure to write. */

@@ -85,6 +85,11 @@ struct query_def {
 	 */
 	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
+	 * Sets the cells of row number `no` that take longer, after `row`: not for rows that are
+	 * dropped by a test of the other cells, or only counted. May be NULL.
+	 */
+	int (*rest)(struct query *q, size_t no, struct hdb_error *err);
+	/*
 	 * Returns the next rows column by column, for answers with millions of rows. The result is
 	 * HDB_OK with at least one row, or HDB_END. All shown text columns must have names. NULL if
 	 * not supported.

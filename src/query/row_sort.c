@@ -434,7 +434,10 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 	}
 	if (r < 0)
 		return r;
-	q->total = q->made + s->left;
+	if (q->filter)
+		q->wanted_total = q->made + s->left;
+	else
+		q->total = q->made + s->left;
 	if (s->is_tree)
 		return order_tree(s, level_column, err);
 	order_rows(s);

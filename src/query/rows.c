@@ -286,11 +286,34 @@ void query_close(struct query *q)
 
 /* ---- rows ---- */
 
+/* Returns whether a tested cell is null, in which case def->rest may set it. */
+static bool lacks_tested(const struct query *q)
+{
+	bool lacks = false;
+
+	for (size_t i = 0; i < q->def->spec.column_count && !lacks; i++)
+		lacks = q->cells[i].type == HDB_TYPE_NULL && query_is_tested(q, i);
+	return lacks;
+}
+
 static int next_row(struct query *q, struct hdb_error *err)
 {
 	if (!q->def->row || q->row_count == QUERY_TOTAL_UNKNOWN)
 		return q->def->next(q, err);
-	return q->row_no < q->row_count ? q->def->row(q, (size_t)q->row_no++, err) : HDB_END;
+	while (q->row_no < q->row_count) {
+		const size_t no = (size_t)q->row_no++;
+		bool is_wanted = true;
+
+		TRY(q->def->row(q, no, err));
+		if (!q->def->rest || q->is_counting)
+			return HDB_OK;
+		if (!lacks_tested(q))
+			TRY(query_test(q, &is_wanted, err));
+		if (is_wanted)
+			return q->def->rest(q, no, err);
+		query_reset(q);
+	}
+	return HDB_END;
 }
 
 /* Produces the next row. Sets *is_shown to whether the row has passed all tests. */

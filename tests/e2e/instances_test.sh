@@ -44,6 +44,15 @@ for turn in "" -; do
 	done
 	best entries java.util.HashMap "--sort=$turn""key"
 	best instances 'java.*' --depth "--sort=$turn""depth"
+	for column in objects shallow text id; do
+		best strings "--sort=$turn$column"
+	done
+	for column in wasted holder; do
+		best duplicates "--sort=$turn$column"
+	done
+	for column in objects value; do
+		best group-by-value java.lang.String "--sort=$turn$column"
+	done
 done
 # As in the table of all objects.
 heapdb export objects --columns id,class,shallow,retained --format csv | grep ',java.util.HashMap,' |
@@ -106,6 +115,8 @@ same "total" "$(tail -n 1 some.json)" "$(maps --fields size | awk -F, '$6 > 100 
 	print "],\"row_count\":2,\"total_rows\":" n "}" }')"
 same "echo" "$(grep -o '"limit":2,"where":"size > 100"' some.json)" '"limit":2,"where":"size > 100"'
 same "sorted" "$(maps --where "size > 100" --sort size --limit 1 --fields size | cut -d, -f6)" 1010
+best instances java.util.HashMap --where "size > 1" --sort size
+best strings --where "length > 9" --sort objects
 same "a path in quotes" "$(rows instances java.lang.Thread --fields name,group.name \
 	--where "\"group.name\" = 'main' -- all" | wc -l)" 1
 same "functions and tables" "$(maps --where "(SELECT count(*) FROM entries(id)) <> size" | wc -l)" 0

@@ -622,15 +622,24 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct grouping *s = q->state;
 	const struct value_group *group = analysis_counter_at(&s->tally, no);
-	char text[ANALYSIS_KEY_TEXT];
 
-	TRY(key_text(&s->keys, group->head.first_ix, text, err));
-	query_set_text(q, VALUE, text);
+	(void)err;
 	query_set(q, COUNT, group->head.count);
 	query_set(q, SHALLOW, group->shallow_bytes);
 	if (s->has_retained)
 		query_set(q, RETAINED, group->retained_bytes);
 	query_set(q, UNREACHABLE, group->unreachable);
+	return HDB_OK;
+}
+
+static int group_rest(struct query *q, size_t no, struct hdb_error *err)
+{
+	struct grouping *s = q->state;
+	const struct value_group *group = analysis_counter_at(&s->tally, no);
+	char text[ANALYSIS_KEY_TEXT];
+
+	TRY(key_text(&s->keys, group->head.first_ix, text, err));
+	query_set_text(q, VALUE, text);
 	query_set_id(q, ID, group->head.first_ix);
 	return HDB_OK;
 }
@@ -645,4 +654,4 @@ static void close_group(struct query *q)
 }
 
 QUERY_DEFINE(group, .state_size = sizeof(struct grouping), .open = open_group, .row = group_row,
-	     .close = close_group);
+	     .rest = group_rest, .close = close_group);

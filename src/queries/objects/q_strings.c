@@ -496,12 +496,24 @@ static int next_string(struct query *q, struct hdb_error *err)
 
 static int text_row(struct query *q, size_t no, struct hdb_error *err)
 {
+	const struct strings *s = q->state;
+	const struct text *text = analysis_counter_at(&s->tally, no);
+
+	(void)err;
+	query_set(q, COUNT, text->head.count);
+	query_set(q, SHALLOW, text->string_bytes);
+	query_set(q, ARRAYS, text->array_bytes);
+	query_set(q, TOTAL, text->string_bytes + text->array_bytes);
+	return HDB_OK;
+}
+
+static int text_rest(struct query *q, size_t no, struct hdb_error *err)
+{
 	struct strings *s = q->state;
 	const struct text *text = analysis_counter_at(&s->tally, no);
 	struct heap_string string;
 	struct text_row row;
 
-	query_set(q, COUNT, text->head.count);
 	TRY(heap_string_one(q->heap, text->head.first_ix, &string, err));
 	row = (struct text_row){ text->head.first_ix, &string.chars, text->string_bytes,
 				 text->array_bytes };
@@ -521,4 +533,4 @@ static void close_strings(struct query *q)
 }
 
 QUERY_DEFINE(strings, .state_size = sizeof(struct strings), .open = open_strings,
-	     .next = next_string, .row = text_row, .close = close_strings);
+	     .next = next_string, .row = text_row, .rest = text_rest, .close = close_strings);

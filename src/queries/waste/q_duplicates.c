@@ -477,18 +477,32 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	return HDB_OK;
 }
 
+static const struct group *group_at(const struct duplicates *d, size_t no)
+{
+	const struct base_sort_key *order = d->order.data;
+
+	return (const struct group *)d->groups.data + order[no].node;
+}
+
 static int group_row(struct query *q, size_t no, struct hdb_error *err)
 {
-	struct duplicates *d = q->state;
-	const struct base_sort_key *order = d->order.data;
-	const struct analysis_content *records = d->contents.records.data;
-	const struct group *g = (const struct group *)d->groups.data + order[no].node;
-	const uint32_t ix = records[g->first].ix;
+	const struct group *g = group_at(q->state, no);
 
+	(void)err;
 	query_set(q, WASTED, g->wasted);
 	query_set(q, COUNT, g->count);
 	query_set(q, ARRAYS, g->arrays);
 	query_set(q, TOTAL, g->total);
+	return HDB_OK;
+}
+
+static int group_rest(struct query *q, size_t no, struct hdb_error *err)
+{
+	struct duplicates *d = q->state;
+	const struct analysis_content *records = d->contents.records.data;
+	const struct group *g = group_at(d, no);
+	const uint32_t ix = records[g->first].ix;
+
 	TRY(d->of_arrays ? set_array(q, d, ix, err) : set_string(q, ix, err));
 	query_set_class_of(q, CLASS, ix);
 	query_set_id(q, ID, ix);
@@ -507,4 +521,4 @@ static void close_duplicates(struct query *q)
 }
 
 QUERY_DEFINE(duplicates, .state_size = sizeof(struct duplicates), .open = open_duplicates,
-	     .row = group_row, .close = close_duplicates);
+	     .row = group_row, .rest = group_rest, .close = close_duplicates);
