@@ -541,39 +541,41 @@ static int find_largest(struct query *q, const struct analysis_suspect *s, uint6
 	return HDB_OK;
 }
 
-int leak_say_suspect(struct query *q, struct leak_rows *rows,
-		     const struct query_leak_suspect *about, const struct leak_held *held,
-		     struct hdb_error *err)
+static uint64_t each_of(const struct leak_held *held)
 {
-	struct leak_row *row = leak_rows_at(rows, about->first_row);
+	return held->count ? held->bytes / held->count : 0;
+}
+
+/* Begins the sentence with the holder: "a.Cache.map holds ", and for a group, how many of it. */
+static void add_holder(const struct query_leak_suspect *about, const char *holder, bool is_several,
+		       struct base_text to)
+{
 	const struct query_leak_owner *owner = about->owner;
+	const bool is_group = about->suspect->ix == HEAP_NONE &&
+			      owner->count < about->suspect->count && !about->holds &&
+			      !about->incident;
+
+	if (!holder[0])
+		return;
+	add(to, "%s%s %s ", holder, owner->top.kind && !owner->is_of_members ? "," : "",
+	    is_several ? "hold" : "holds");
+	if (is_group)
+		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
+}
+
+/* Adds to the held objects the size of each, their class loader, and whether there are others. */
+static int add_details(struct query *q, const struct query_leak_suspect *about,
+		       const struct leak_held *held, struct base_text to, struct hdb_error *err)
+{
 	const struct analysis_suspect *s = about->suspect;
-	const bool is_group =
-		s->ix == HEAP_NONE && owner->count < s->count && !about->holds && !about->incident;
-	const uint64_t each = held->count ? held->bytes / held->count : 0;
-	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
-	const struct base_text to = BASE_TEXT(text);
-	const bool has_way = owner->is_of_members || is_way(about);
+	const uint64_t each = each_of(held);
 	/*
 	 * In a group of threads, the difference does not consist of keys and tables but of other
 	 * threads.
 	 */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
-	const bool has_others = held->bytes < s->retained_bytes / part * (part - 1);
 	uint64_t largest = 0;
-	bool several;
 
-	TRY(set_owner(rows, row, owner, err));
-	owner_text(q, about, &several, BASE_TEXT(holder));
-	TRY(about->incident ? threads_text(q, held, about->incident, BASE_TEXT(what), err) :
-			      held_text(q, held, BASE_TEXT(what), err));
-	text[0] = '\0';
-	if (holder[0])
-		add(to, "%s%s %s ", holder, owner->top.kind && !owner->is_of_members ? "," : "",
-		    several ? "hold" : "holds");
-	if (holder[0] && is_group)
-		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
-	add(to, "%s", what);
 	if (about->incident)
 		TRY(find_largest(q, s, each, &largest, err));
 	if (has_each(held))
@@ -582,8 +584,31 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		    held->count == 1 && !held->text ? "" : " each");
 	if (held->class_no != HEAP_NONE)
 		TRY(add_loader(q, held->class_no, to, err));
-	if (has_others)
+	if (held->bytes < s->retained_bytes / part * (part - 1))
 		add(to, " and others");
+	return HDB_OK;
+}
+
+int leak_say_suspect(struct query *q, struct leak_rows *rows,
+		     const struct query_leak_suspect *about, const struct leak_held *held,
+		     struct hdb_error *err)
+{
+	struct leak_row *row = leak_rows_at(rows, about->first_row);
+	const struct query_leak_owner *owner = about->owner;
+	const struct analysis_suspect *s = about->suspect;
+	char text[LEAK_TEXT_MAX_BYTES], holder[LEAK_TEXT_MAX_BYTES], what[NAME_MAX_BYTES];
+	const struct base_text to = BASE_TEXT(text);
+	const bool has_way = owner->is_of_members || is_way(about);
+	bool several;
+
+	TRY(set_owner(rows, row, owner, err));
+	owner_text(q, about, &several, BASE_TEXT(holder));
+	TRY(about->incident ? threads_text(q, held, about->incident, BASE_TEXT(what), err) :
+			      held_text(q, held, BASE_TEXT(what), err));
+	text[0] = '\0';
+	add_holder(about, holder, several, to);
+	add(to, "%s", what);
+	TRY(add_details(q, about, held, to, err));
 	if (about->incident)
 		TRY(add_doing(q, about->incident, !holder[0], to, err));
 	if (owner->strength)
@@ -604,7 +629,7 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 	TRY(leak_rows_text(rows, row, LEAK_HELD_TEXT, err, "%s", what));
 	row->cells[LEAK_HELD] = held->count;
 	if (has_each(held))
-		row->cells[LEAK_EACH] = each;
+		row->cells[LEAK_EACH] = each_of(held);
 	return leak_rows_text(
 		rows, row, LEAK_HELD_CLASS, err, "%s",
 		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no));
