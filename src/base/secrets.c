@@ -284,6 +284,27 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
+ * Number of digits of a payment card number by its first four digits, or 0 if no issuer has them
+ * (ISO/IEC 7812).
+ */
+static unsigned card_length(unsigned head)
+{
+	static const struct {
+		uint16_t first, last;
+		uint8_t length;
+	} issuers[] = {
+		{ 2221, 2720, 16 }, { 3000, 3059, 14 }, { 3400, 3499, 15 }, { 3528, 3589, 16 },
+		{ 3600, 3699, 14 }, { 3700, 3799, 15 }, { 3800, 3899, 14 }, { 4000, 4999, 16 },
+		{ 5100, 5599, 16 }, { 6011, 6011, 16 }, { 6440, 6599, 16 },
+	};
+
+	for (size_t i = 0; i < sizeof(issuers) / sizeof(issuers[0]); i++)
+		if (head >= issuers[i].first && head <= issuers[i].last)
+			return issuers[i].length;
+	return 0;
+}
+
+/*
  * Returns whether a number can be a payment card number, that is, its length matches its first
  * digits and Luhn's check digit is correct.
  */
@@ -291,7 +312,6 @@ static bool is_card(const uint8_t *p, size_t size)
 {
 	unsigned sum = 0, count = 0, distinct;
 	uint8_t digits[32];
-	unsigned head;
 
 	for (size_t i = 0; i < size && count < sizeof(digits); i++)
 		if (p[i] >= '0' && p[i] <= '9')
@@ -304,16 +324,9 @@ static bool is_card(const uint8_t *p, size_t size)
 		sum += digit - (digit > 9 ? 9 : 0);
 	}
 	(void)entropy_of(digits, count, &distinct);
-	head = digits[0] * 1000u + digits[1] * 100u + digits[2] * 10u + digits[3];
-	if (sum % 10 != 0 || distinct < 2)
-		return false;
-	if (head / 100 == 34 || head / 100 == 37)
-		return count == 15;
-	if (head / 100 == 36 || head / 100 == 38 || (head >= 3000 && head < 3060))
-		return count == 14;
-	return count == 16 && (head / 1000 == 4 || (head >= 5100 && head < 5600) ||
-			       (head >= 2221 && head <= 2720) || head == 6011 || head / 100 == 65 ||
-			       (head >= 6440 && head < 6500) || (head >= 3528 && head < 3590));
+	return sum % 10 == 0 && distinct >= 2 &&
+	       count == card_length(digits[0] * 1000u + digits[1] * 100u + digits[2] * 10u +
+				    digits[3]);
 }
 
 /*
