@@ -11,6 +11,11 @@ cd "$TMPDIR"
 javac -J-XX:TieredStopAtLevel=1 -d . "$HDB_ROOT/tests/java/Grow.java"
 # Once with a collection before each dump, and once with a collector that never moves objects.
 java -cp . -Xmx64m -XX:+UseSerialGC Grow "$TMPDIR/live" live
+# Another process with another collector: the map that grows is still the first owner.
+java -cp . -Xmx64m -XX:+UseG1GC Grow "$TMPDIR/g1-" live
+heapdb diff live1.hprof g1-3.hprof --quiet >owners
+sed -n 2p owners | grep -q '^  1  Grow.CACHE (static): 1,000 -> 3,000 Grow.Payload, ' ||
+	{ echo "other collector: the first owner is not the map"; head -n 5 owners; exit 1; }
 fixed=
 if java -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -version >/dev/null 2>&1; then
 	java -cp . -XX:+UnlockExperimentalVMOptions -XX:+UseEpsilonGC -Xmx256m \

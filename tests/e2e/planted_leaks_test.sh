@@ -97,12 +97,12 @@ for line in '^deadlock,4,.*left"" waits for a java.util.concurrent.locks.Reentra
 	'^threads-not-started,1200,'; do
 	grep -q "$line" details || { complain "PlantedThreads: no $line"; cat details; }
 done
-COLUMNS=220 heapdb query threads --db PlantedThreads.heapdb > threads
+COLUMNS=220 heapdb query threads --db PlantedThreads.heapdb > listed
 for line in 'transfer-\* (40)  *WAITING on ReentrantLock of main ' \
 	'up  *BLOCKED on PlantedThreads$Account of down ' \
 	'parked  *WAITING on int\[] ' \
 	'deadlock: .*"right" waits for a java.util.concurrent.locks.ReentrantLock held by'; do
-	grep -q "$line" threads || { complain "PlantedThreads: threads without $line"; cat threads; }
+	grep -q "$line" listed || { complain "PlantedThreads: threads without $line"; cat listed; }
 done
 grep -q '^threads,' details && complain "PlantedThreads: threads that were not started count"
 make_report PlantedThreads control
