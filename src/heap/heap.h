@@ -581,7 +581,12 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 
 /* Returns whether class `no` or one of its superclasses has this name. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
-/* Frees tables that heap_has_superclass keeps for deep hierarchies. heap_close calls it. */
+/*
+ * Returns the same for all classes, indexed by class number: 1 or 0. The first call for a name
+ * takes longer. Returns NULL if memory is exhausted or too many names have been requested.
+ */
+const uint8_t *heap_below(struct heap *heap, const char *name);
+/* Frees tables that heap_below keeps. heap_close calls it. */
 void heap_release_below(struct heap *heap);
 
 /* Reads record number i of the table fields. */

@@ -270,14 +270,15 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
  * Maximum number of names that have a table. The tables of rules together contain fewer names. A
  * table takes one byte per class.
  */
-#define BELOW_MAX 256
+#define BELOW_MAX 512
 
 /* For one name, whether each class or one of its superclasses has that name. */
 struct heap_below {
 	char *name;
-	uint8_t *marks; /* indexed by class: BELOW_YES or BELOW_NO */
+	uint8_t *marks; /* indexed by class: 1 or 0 */
 };
-enum { BELOW_UNKNOWN, BELOW_YES, BELOW_NO };
+/* Marks while a table is computed. */
+enum { BELOW_NO, BELOW_YES, BELOW_UNKNOWN };
 
 void heap_release_below(struct heap *heap)
 {
@@ -295,10 +296,14 @@ void heap_release_below(struct heap *heap)
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
+	const uint32_t *hashes = name_hashes(heap), hash = hash_name(name);
+
 	assert(marks);
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		if (strcmp(heap_class_name(heap, no), name) == 0)
-			marks[no] = BELOW_YES;
+		marks[no] = (!hashes || hashes[no] == hash) &&
+					    strcmp(heap_class_name(heap, no), name) == 0 ?
+				    BELOW_YES :
+				    BELOW_UNKNOWN;
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		uint32_t top = no;
 		uint8_t found;
@@ -314,11 +319,7 @@ static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 	}
 }
 
-/*
- * Returns the table for a name. The first call builds it. Returns NULL if memory is exhausted or
- * the maximum number of tables exists.
- */
-static const uint8_t *below_table(struct heap *heap, const char *name)
+const uint8_t *heap_below(struct heap *heap, const char *name)
 {
 	struct heap_below *below;
 
@@ -357,9 +358,9 @@ bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 	assert(no < heap->class_count);
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (steps == PLAIN_STEPS)
-			table = below_table(heap, name);
+			table = heap_below(heap, name);
 		if (table)
-			return table[no] == BELOW_YES;
+			return table[no];
 		if (strcmp(heap_class_name(heap, no), name) == 0)
 			return true;
 		no = heap_class(heap, no)->super_no;

@@ -201,6 +201,7 @@ struct named {
 	uint32_t rule;
 	bool is_pattern;
 	char name[EXPLAIN_VALUE_MAX];
+	const uint8_t *below; /* of heap_below; NULL for a pattern */
 };
 
 /* The class to which rules about suspects apply. No real class has this name. */
@@ -213,6 +214,7 @@ struct named {
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
 	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
+	       named->below      ? named->below[class_no] :
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
@@ -229,8 +231,10 @@ static int find_named(struct heap *heap, const struct explain_rule *rule, uint32
 		p += size + strspn(p + size, ", ");
 		named.is_pattern = strchr(named.name, '*') != NULL;
 		if (named.is_pattern || strcmp(named.name, OF_SUSPECTS) == 0 ||
-		    heap_class_by_name(heap, named.name, 0) != HEAP_NONE)
+		    heap_class_by_name(heap, named.name, 0) != HEAP_NONE) {
+			named.below = named.is_pattern ? NULL : heap_below(heap, named.name);
 			TRY(base_vec_push(out, &named, sizeof(named), err));
+		}
 	}
 	return HDB_OK;
 }
