@@ -71,25 +71,9 @@ static size_t advise(struct memory_answer *a)
 		enum memory_part part;
 		const char *text;
 	} rules[] = {
-		{ MEMORY_DIRECT,
-		  "direct memory: `heapdb direct-buffers` on a dump names the owners; "
-		  "-XX:MaxDirectMemorySize limits direct memory (Netty: "
-		  "-Dio.netty.maxDirectMemory)" },
-		{ MEMORY_STACKS,
-		  "thread stacks: `heapdb threads` on a dump groups the threads; -Xss "
-		  "limits the size of each stack" },
-		{ MEMORY_METASPACE, "metaspace: `heapdb loaders` on a dump shows class loaders; "
-				    "-XX:MaxMetaspaceSize limits the metaspace" },
-		{ MEMORY_FREE_MALLOC,
-		  "free in malloc: glibc keeps freed memory; MALLOC_ARENA_MAX=2 or "
-		  "`jcmd PID System.trim_native_heap` returns this memory" },
-		{ MEMORY_USED_MALLOC,
-		  "malloc: native libraries allocate this memory; a malloc profiler "
-		  "(jemalloc, heapprofd) names the callers" },
-		{ MEMORY_CODE, "code cache: -XX:ReservedCodeCacheSize limits its size" },
-		{ MEMORY_GC,
-		  "GC structures: their size grows with the heap; another collector, such as "
-		  "-XX:+UseSerialGC, needs less memory" },
+#define RULE_rule(word, said, nth) .part = word
+#define RULE_text(word, said, nth) .text = said
+#include <memory/memory_answer.rules.h>
 	};
 	const struct memory_row heap = part_of(a, MEMORY_HEAP);
 	const struct memory_figures *f = &a->memory.figures;
