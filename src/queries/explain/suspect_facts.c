@@ -614,8 +614,8 @@ static int look_above(struct held_walk *w, struct hdb_error *err)
 }
 
 /*
- * Reads the owners of the largest collection, or of the suspect. Most members of a group have the
- * same owners, on their common path.
+ * Reads the owners of the largest collection or, without one, of the accumulation point. Most
+ * members of a group have the same owners, on their common path.
  */
 static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 			  struct explain_facts *out, struct hdb_error *err)
@@ -630,6 +630,8 @@ static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 		explain_fact_set(out, EXPLAIN_FACT_many, 1);
 	if (s->ix == HEAP_NONE && s->common.count)
 		ix = *base_vec_at(&s->common, uint32_t, s->common.count - 1);
+	else if (ix == HEAP_NONE && s->point_ix != HEAP_NONE)
+		ix = s->point_ix;
 	else if (ix == HEAP_NONE && w->nodes.count)
 		ix = base_vec_at(&w->nodes, struct held_node, 0)->ix;
 	return ix == HEAP_NONE ? HDB_OK :
