@@ -8,7 +8,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import URL, browser, check, end, go, text, write
 
 # Queries with their own view, and its address.
-VIEWS = {"leaks": "#/leaks", "leak-traces": "#/android", "histogram": "#/histogram", "threads": "#/threads", "loaders": "#/loaders",
+VIEWS = {"leaks": "#/leaks", "histogram": "#/histogram", "threads": "#/threads", "loaders": "#/loaders",
          "strings": "#/strings", "diff": "#/compare", "dominators": "#/dominators", "problems": "#/problems"}
 FULL = os.environ.get("HEAPDB_PAGE") == "full"
 START = "#/all?q=info"
