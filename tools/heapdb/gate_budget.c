@@ -11,6 +11,8 @@
 /* Margin that --update adds, in percent, if the budget does not specify one. */
 #define MARGIN 10
 #define CHECKS_MAX 1000u
+/* Maximum depth of maps and lists in the file. A budget has three levels. */
+#define DEPTH_MAX 16
 
 const char *const gate_words[] = {
 	"objects", "shallow", "retained", "growth", "leaks", "new-fingerprints", "secrets", NULL,
@@ -200,6 +202,43 @@ static int read_top(struct reading *r)
 	return r->budget->checks ? HDB_OK : wrong_node(r, root, "expected \"checks:\"");
 }
 
+static int start_parser(struct reading *r, yaml_parser_t *parser)
+{
+	if (!yaml_parser_initialize(parser))
+		return hdb_fail_memory(&r->cli->err, "a budget", 0);
+	yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(parser, (const unsigned char *)r->file->data, r->file->size);
+	return HDB_OK;
+}
+
+/*
+ * Refuses a deep file before libyaml reads it whole, which takes time that grows with the square of
+ * the depth. yaml_parser_load reports all other errors.
+ */
+static int check_depth(struct reading *r)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool is_last = false;
+	int depth = 0, rc = start_parser(r, &parser);
+
+	TRY(rc);
+	while (rc == HDB_OK && !is_last && yaml_parser_parse(&parser, &event)) {
+		depth += event.type == YAML_MAPPING_START_EVENT ||
+			 event.type == YAML_SEQUENCE_START_EVENT;
+		depth -= event.type == YAML_MAPPING_END_EVENT ||
+			 event.type == YAML_SEQUENCE_END_EVENT;
+		is_last = event.type == YAML_DOCUMENT_END_EVENT ||
+			  event.type == YAML_STREAM_END_EVENT;
+		if (depth > DEPTH_MAX)
+			rc = wrong(r, &event.start_mark, "expected fewer nested maps and lists",
+				   NULL);
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
 int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget *budget)
 {
 	struct reading r = { .cli = cli, .file = file, .budget = budget };
@@ -207,10 +246,8 @@ int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget 
 	int rc;
 
 	*budget = (struct gate_budget){ .path = file->name, .margin = MARGIN };
-	if (!yaml_parser_initialize(&parser))
-		return hdb_fail_memory(&cli->err, "a budget", 0);
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)file->data, file->size);
+	TRY(check_depth(&r));
+	TRY(start_parser(&r, &parser));
 	if (yaml_parser_load(&parser, &r.document)) {
 		rc = read_top(&r);
 		yaml_document_delete(&r.document);
