@@ -293,7 +293,8 @@ test-slow: all test-programs $(sample) ## run the tests that `make test` leaves 
 test-all: private SET = all
 test-all: all test-programs $(sample) ## run all tests
 test test-slow test-all:
-	@BUILD=$(BUILD) T='$(T)' SET=$(SET) LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' sh tests/run.sh
+	@BUILD=$(BUILD) T='$(T)' SET=$(SET) LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' \
+		TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp sh tests/run.sh
 
 check: test ## the same as test
 

@@ -40,6 +40,13 @@ if [ "${1:-}" = --one ]; then
 	# A test may leave directories without permissions, or be killed while a child is still writing.
 	chmod -R u+rwX "$TMPDIR" 2>/dev/null || true
 	rm -rf "$TMPDIR" || rm -rf "$TMPDIR" || true
+	# A JVM that is killed leaves its socket for attaching behind.
+	find /tmp -maxdepth 1 -name '.java_pid*' -newer "$out/list" 2>/dev/null | while read -r socket; do
+		status=/proc/${socket##*pid}/status
+		if [ ! -e "$status" ] || grep -q '^State:[[:space:]]Z' "$status" 2>/dev/null; then
+			rm -f "$socket"
+		fi
+	done
 	case $rc in
 	0) verdict=ok ;;
 	77) verdict=skip ;;
