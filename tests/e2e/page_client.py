@@ -718,6 +718,34 @@ try:
     browser.open(URL.split("?")[0] + "#/overview")
     check("numbers are as in the language", browser.until("/\\b[0-9]{2}[.][0-9]{3}\\b/.test(document.querySelector('.strip')?.innerText)"))
     browser.call("Emulation.setLocaleOverride")
+
+    # Threads with equal stacks are in one group only if they wait for locks of one class and owner.
+    browser.open("about:blank")
+    browser.open(URL.split("?")[0] + "#/overview")
+    browser.until("document.querySelector('.suspect') !== null")
+    browser.run("""window.real = window.fetch; window.fetch = async (url, more) => {
+        const answer = await (await real(url, more)).json(), waits = (row, id, owner) => Object.assign(row, { state: 'WAITING', waits_for: id, waits_for_class: 'a.Lock', lock_owner: owner && 'owner, ' + owner, lock_owner_id: owner });
+        if (url.includes('/query/threads?') && url.includes('no-stack')) {
+            [['0x21', '0x31'], ['0x22', '0x31'], ['0x23', '0x32'], [null, '0x33']].forEach(([id, owner], i) => waits(answer.rows[i], id, owner));
+            answer.columns.push('waits_for', 'waits_for_class', 'lock_owner', 'lock_owner_id');
+            answer.facts.deadlock = '"left" waits for a.Lock';
+            window.serials = answer.rows.slice(0, 3).map(r => r.serial);
+        } else if (url.includes('/api/sql') && url.includes('PARTITION')) {
+            while (!window.serials) await new Promise(done => setTimeout(done, 20));
+            answer.rows = window.serials.map(thread => ({ thread, first: window.serials[0] }));
+        }
+        return new Response(JSON.stringify(answer)); }; 1""")
+    go("#/threads", "main .same-stack", "threads that wait")
+    waits = browser.run("[...document.querySelectorAll('main .threads > .thread .waits')].map(e => [e.innerText, ...[...e.querySelectorAll('a')].map(a => a.title)].join('; '))")
+    check(f"locks and owners: {waits}", sorted(waits) == ["waits for a monitor, held by owner, 0x33; 0x33", "waits for a.Lock, held by owner, 0x31; ; 0x31", "waits for a.Lock, held by owner, 0x32; 0x23; 0x32"])
+    check("a deadlock is said once", text().count('Deadlock: "left" waits for a.Lock') == 1)
+    browser.run("document.querySelector('main .same-stack .twist').click(); 1")
+    check("the group has two threads", browser.until("document.querySelectorAll('main .same-stack .threads > .thread').length === 2"))
+    go("#/threads?as=table", "main table td", "a table of threads")
+    cells = browser.run("[...document.querySelectorAll('main td a')].filter(a => ['0x21', '0x31'].includes(a.title)).map(a => a.innerText)")
+    check(f"the table has both as links: {cells}", cells == ["a.Lock", "owner, 0x31", "owner, 0x31"])
+    check("and no column of IDs of owners", "lock owner" in text("main thead") and "lock_owner_id" not in text("main thead") and "waits_for_class" not in text("main thead"))
+    check("in the table, too", text().count("Deadlock:") == 1)
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")
     browser.until("document.querySelector('.suspect') !== null")

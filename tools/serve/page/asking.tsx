@@ -166,12 +166,13 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   );
 }
 
-// Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts.
+// Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts. Also a deadlock.
 export function Marks({ facts }: { facts: Row }) {
   const marks: [string, Cell][] = [
     ["Stale", facts.stale],
     ["Incomplete", facts.incomplete],
     ["Left out", facts.cut],
+    ["Deadlock", facts.deadlock],
     ["Counted", facts.counted && facts.counted !== "reachable" ? `${facts.counted} objects` : null],
   ];
   return (

@@ -276,6 +276,8 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
     return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
   }
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
+  if (column.name === "waits_for") return <Obj id={value} text={row.waits_for_class} />;
+  if (column.name === "lock_owner") return <Obj id={row.lock_owner_id} text={value} />;
   if (column.type === "id") return <Obj id={value} />;
   if (column.name === "label" && row.id) return <Obj id={row.id} text={value} />;
   const of = /^(key|value)(_label)?$/.exec(column.name)?.[1];

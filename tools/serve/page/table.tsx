@@ -63,7 +63,8 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
     () => columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => !isEmpty(r[c.name], c.name))),
     [columns, rows, tree],
   );
-  const isLast = (c: Column, i: number) => i > 0 && (LAST.includes(c.name) || c.type === "id");
+  const isLast = (c: Column, i: number) =>
+    i > 0 && (LAST.includes(c.name) || (c.type === "id" && c.name !== "waits_for"));
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
     wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
   const isTight = innerWidth <= TIGHT && !report;

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Answer, hasSql, report, Row } from "./api";
 import { Marks, useAnswer, Wait } from "./asking";
-import { Obj } from "./objects";
+import { ClassName, Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
@@ -123,7 +123,7 @@ function LoadedStack({ db, head, all }: { db?: string; head: Row; all?: string }
   if (reply.answer)
     return (
       <>
-        <Marks facts={reply.answer.facts} />
+        <Marks facts={{ ...reply.answer.facts, deadlock: null }} />
         <Stack rows={stacksOf(reply.answer).get(keyOf(head)) ?? []} />
       </>
     );
@@ -170,6 +170,7 @@ function One({
         </button>
         <span class="grow">
           <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small>
+          <Waits threads={[head]} />
         </span>
         <span class="right">
           {typeof head.retained === "number" ? bytes(head.retained) : "–"}
@@ -179,6 +180,30 @@ function One({
       </div>
       {open && children}
     </li>
+  );
+}
+
+// The lock for which threads wait, and its owner. Threads may wait for different locks of one class.
+function Waits({ threads }: { threads: Row[] }) {
+  const { waits_for, waits_for_class, lock_owner, lock_owner_id } = threads[0],
+    isOne = threads.every((t) => t.waits_for === waits_for);
+  if (!waits_for && !lock_owner) return null;
+  return (
+    <small class="waits">
+      waits for{" "}
+      {!waits_for ? (
+        "a monitor"
+      ) : isOne ? (
+        <Obj id={waits_for} text={waits_for_class} wrap />
+      ) : (
+        <ClassName name={text(waits_for_class)} wrap />
+      )}
+      {lock_owner && (
+        <>
+          , held by <Obj id={lock_owner_id} text={lock_owner} wrap />
+        </>
+      )}
+    </small>
   );
 }
 
@@ -194,14 +219,19 @@ interface ThreadGroup {
   retained: number;
 }
 
-// Groups threads with equal stacks, so that a pool with hundreds of idle threads takes one line.
+// Conditions have no owner, so threads that wait for different ones may be in one group.
+const lockOf = (t: Row) =>
+  `${t.state} ${String(t.waits_for_class).includes("$ConditionObject") ? "" : t.waits_for_class} ${t.lock_owner_id}`;
+
+// Groups threads with equal stacks that wait for locks of the same class and owner, so that a pool with hundreds of
+// idle threads takes one line.
 function groupsOf(threads: Row[], sameStack?: Answer): ThreadGroup[] {
   const firsts = new Map((sameStack?.rows ?? []).map((r) => [r.thread, r.first])),
     groups = new Map<string, ThreadGroup>();
   for (const t of threads) {
     const first = t.serial === null ? undefined : firsts.get(t.serial),
-      key = first === undefined ? `one ${keyOf(t)}` : `same ${first}`;
-    const group = groups.get(key) ?? { key, threads: [], retained: 0 };
+      key = first === undefined ? keyOf(t) : `${first} ${lockOf(t)}`;
+    const group = groups.get(key) ?? { key: `same ${keyOf(t)}`, threads: [], retained: 0 };
     group.threads.push(t);
     group.retained += Number(t.retained ?? 0);
     groups.set(key, group);
@@ -244,6 +274,7 @@ function GroupRow({
             {names.join(", ")}
             {group.threads.length > 3 ? ", …" : ""}
           </small>
+          <Waits threads={group.threads} />
         </span>
         <span class="right">
           {bytes(group.retained)} <small class="pc">{percent(share)}</small>
@@ -316,7 +347,7 @@ export function Threads({ route }: { route: Route }) {
   );
   return (
     <Panel>
-      <Marks facts={reply.answer.facts} />
+      {p.as !== "table" && <Marks facts={reply.answer.facts} />}
       {all.length < total && (
         <p class="mark">
           <b>Left out:</b> {number(total - all.length)} of {number(total)} threads.
@@ -361,7 +392,12 @@ export function Threads({ route }: { route: Route }) {
       )}
       {deep && !inside.answer && <Wait reply={inside} what="frames and locals" />}
       {p.as === "table" ? (
-        <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: allObjects }} what="threads" />
+        <QueryTable
+          query="threads"
+          params={{ db: p.db, "no-stack": "1", all: allObjects }}
+          what="threads"
+          hide={["waits_for_class", "lock_owner_id"]}
+        />
       ) : shown.length ? (
         <>
           <ul class="threads">
