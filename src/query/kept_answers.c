@@ -284,8 +284,9 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	struct store_block block;
 	int r;
 
+	/* Answers to which the user's rules may apply depend on a file outside the database. */
 	if (!q->def->keeps || q->heap->object_count < QUERY_KEPT_OBJECTS ||
-	    !store_table_revision(q->def->keeps) || q->args.before_count)
+	    !store_table_revision(q->def->keeps) || q->args.before_count || q->heap->rules_path)
 		return HDB_NOTFOUND;
 	/*
 	 * If the dump is missing or has changed, a new answer could lack values that the stored

@@ -3,10 +3,11 @@
  * answer.NAME, so that the same query is fast the next time. Private to the framework.
  *
  * An answer is stored if its query's definition names a table (`keeps`), the query was run without
- * a filter, the database can be written, and the dump is available. Answers of queries with options
- * or targets are stored in the table answer.options if they took QUERY_KEPT_MS. Stored answers that
- * have all rows can be filtered and sorted. The version of such a table is a hash of this library's
- * sources, so another version of the library computes its own answers.
+ * a filter and without rules of the user, the database can be written, and the dump is available.
+ * Answers of queries with options or targets are stored in the table answer.options if they took
+ * QUERY_KEPT_MS. Stored answers that have all rows can be filtered and sorted. The version of such
+ * a table is a hash of this library's sources, so another version of the library computes its own
+ * answers.
  */
 #ifndef QUERY_KEPT_ANSWERS_H
 #define QUERY_KEPT_ANSWERS_H

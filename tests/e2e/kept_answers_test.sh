@@ -63,6 +63,22 @@ for q in leaks triage collections arrays duplicates loaders reference-stats fina
 done
 heapdb check --db kept.heapdb >/dev/null || { echo "FAILED: check"; failed=1; }
 
+# The user's rules apply to a stored answer, and what they say is not stored.
+cat >own.rules <<'END'
+rule    own
+class   suspect
+verdict leak
+says    The rule of this test.
+do      Nothing.
+since   1
+source  this test
+END
+same "own rules" "$(heapdb query leaks --rules own.rules --db kept.heapdb | grep -c 'The rule of this test')" 1
+rm -f made.heapdb made.heapdb-lock
+cp plain.heapdb made.heapdb
+HEAPDB_RULES=own.rules heapdb query leaks --db made.heapdb >/dev/null
+same "an answer with own rules is not stored" "$(kept made.heapdb)" ""
+
 # With options or targets: stored by arguments, if they took long. Stored answers are sorted and filtered.
 for o in "collections --by size --sort objects" "collections --by size --sort=-objects" \
 	"collections --where objects>100" \
