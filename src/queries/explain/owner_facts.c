@@ -141,7 +141,8 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 {
 	const char *name = field->text, *lower = field->lower;
 	const bool is_size = has_word(lower, size_words), is_life = has_word(lower, life_words);
-	const char *text = number < 0 ? "-1" : base_number((uint64_t)number).text;
+	const struct base_number plain = base_number(number < 0 ? 0 : (uint64_t)number);
+	const char *text = number < 0 ? "-1" : plain.text;
 
 	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0)
 		return;
@@ -252,7 +253,7 @@ static void set_flow(struct owners *o)
 	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];
 	char text[2 * EXPLAIN_CONTENT_MAX];
 
-	if (!o->in.name[0] || o->taken.number < 0 || o->taken.number * 10 > o->in.number ||
+	if (!o->in.name[0] || o->taken.number < 0 || o->taken.number > o->in.number / 10 ||
 	    (entries->kind == BASE_NUMBER && (double)o->in.number < entries->number) ||
 	    o->out->figures[EXPLAIN_FACT_flow].kind != BASE_NOTHING)
 		return;
