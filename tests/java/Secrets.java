@@ -1,5 +1,5 @@
 /*
- * Holds 35 secrets of 27 kinds, each in the way programs do, and dumps its own heap.
+ * Holds 36 secrets of 27 kinds, each in the way programs do, and dumps its own heap.
  *
  *   DATABASE_PASSWORD=... java Secrets.java FILE
  *
@@ -48,6 +48,7 @@ public class Secrets {
 
 	static final Vault vault = new Vault();
 	static String[] wide;
+	static Object[] objects;
 
 	static String digits(String alphabet, int count) {
 		StringBuilder text = new StringBuilder();
@@ -135,6 +136,9 @@ public class Secrets {
 		expect("password", "--admin-password");
 		vault.queue.addAll(List.of("--store-password", "granite" + "willow" + args.length));
 		expect("password", "--store-password");
+		/* An array of any objects in a static field, which is not the array of a class's constants. */
+		objects = new Object[] { "--vault-password", "marble" + "orchard" + args.length };
+		expect("password", "--vault-password");
 		/* Neither an option and its value, nor a name. */
 		vault.harmless = List.of("admin.password", "harmless" + args.length, "--password", "--port",
 			"password");

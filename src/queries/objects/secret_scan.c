@@ -1,6 +1,7 @@
 /* queries/objects/secret_scan.c - implements the passes described in secret_scan.h. */
 #include "queries/objects/secret_scan.h"
 
+#include "analysis/describe.h"
 #include "analysis/edges.h"
 #include "analysis/properties.h"
 #include "base/bits.h"
@@ -431,6 +432,7 @@ static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, 
 {
 	struct heap *heap = s->session->heap;
 	const struct heap_collection_rule *rule;
+	struct analysis_link link;
 	struct heap_object holder;
 	uint32_t parent;
 
@@ -439,8 +441,10 @@ static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, 
 	if (parent == HEAP_NONE || parent == ix)
 		return HDB_OK;
 	TRY(heap_object(heap, parent, &holder, err));
-	*is_code = holder.kind == STORE_CLASS &&
-		   strcmp(heap_class_name_of(heap, ix), "java.lang.Object[]") == 0;
+	if (holder.kind == STORE_CLASS) {
+		TRY(analysis_link_find(s->session, parent, ix, &link, err));
+		*is_code = strcmp(analysis_link_name(&link), "<resolved_references>") == 0;
+	}
 	rule = holder.kind == STORE_INSTANCE ? heap_collection_rule(heap, holder.class_no) : NULL;
 	*is_map = rule && rule->shape == HEAP_PAIRS;
 	return HDB_OK;
