@@ -14,6 +14,9 @@
 #include "derive/build.h"
 #include "queries/triage/triage.h"
 
+/* Number of objects between two checks of the cancel flag. */
+#define STEP_OBJECTS 65536u
+
 struct weak {
 	struct triage *t;
 	struct base_big above; /* bits of objects that are or dominate reference objects */
@@ -35,10 +38,11 @@ static int find_references(void *ctx, struct derive_block *block, struct hdb_err
 	return HDB_OK;
 }
 
-/* Marks reference objects and their dominators. */
+/* Marks reference objects and their dominators, which may be a chain of millions. */
 static int mark_above(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct weak *w = ctx;
+	uint64_t steps = 0;
 
 	for (size_t k = 0; k < block->bytes[0].count; k++) {
 		uint32_t ix = *base_vec_at(&block->bytes[0], uint32_t, k), dominator;
@@ -46,6 +50,8 @@ static int mark_above(void *ctx, struct derive_block *block, struct hdb_error *e
 		for (; ix != HEAP_NONE && !base_bit_has(w->above.data, ix); ix = dominator) {
 			TRY(derive_dominator(w->t->q->derive, ix, &dominator, err));
 			base_bit_put(w->above.data, ix);
+			if (++steps % STEP_OBJECTS == 0)
+				TRY(base_step(w->t->q->work, block->objects->first_ix, err));
 		}
 	}
 	return HDB_OK;
