@@ -9,6 +9,7 @@
 #include "query/rows.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,10 +64,34 @@ static bool tests_shared(const struct query *q)
 	return uses;
 }
 
-int query_need_tested(struct query *q, const char *column, struct hdb_error *err)
+/* The column that some queries show only if its table was built before they open. */
+static const char retained[] = "retained";
+
+static bool is_of_word(char c)
 {
-	return strcmp(column, "retained") == 0 ? derive_need(q->derive, STORE_RETAINED, err) :
-						 HDB_OK;
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Returns whether a word of an SQL expression is `retained`, in any case. */
+static bool has_retained(const char *text)
+{
+	const size_t size = strlen(retained);
+
+	for (const char *p = text; (p = strcasestr(p, retained)) != NULL; p += size)
+		if ((p == text || !is_of_word(p[-1])) && !is_of_word(p[size]))
+			return true;
+	return false;
+}
+
+int query_need_tested(struct query *q, struct hdb_error *err)
+{
+	const char *sort = q->args.sort, *condition = q->args.filter ? q->args.filter->text : NULL;
+	const bool is_tested = (sort && strcmp(sort + (*sort == '-'), retained) == 0) ||
+			       (condition && has_retained(condition));
+
+	return is_tested && query_find_column(q, retained) != SIZE_MAX ?
+		       derive_need(q->derive, STORE_RETAINED, err) :
+		       HDB_OK;
 }
 
 int query_begin_filter(struct query *q, struct hdb_error *err)
@@ -95,8 +120,9 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	TRY_ERRORS(filter->begin(filter->ctx, f->columns, count, err));
 	for (size_t i = 0; i < count; i++) {
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
-		if (f->uses[q->columns[i]])
-			TRY(query_need_tested(q, f->columns[i]->name, err));
+		/* This is too late for some queries if the condition has no text. */
+		if (f->uses[q->columns[i]] && strcmp(f->columns[i]->name, retained) == 0)
+			TRY(derive_need(q->derive, STORE_RETAINED, err));
 	}
 	f->uses_shared = q->extra.is_used && tests_shared(q);
 	q->wanted_total = QUERY_TOTAL_UNKNOWN;

@@ -110,7 +110,6 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 		return query_fail_column(q, name, strlen(name), err);
 	if (!query_is_shown(q, column) && !chooses_columns(q))
 		return absent_column(q, column, err);
-	TRY(query_need_tested(q, name, err));
 	is_text = query_spec_column(q, column)->type == HDB_TYPE_TEXT;
 	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }
@@ -192,6 +191,7 @@ static int begin(struct query *q, struct hdb_error *err)
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
 	TRY(query_begin_shared(q, err));
+	TRY(query_need_tested(q, err));
 	r = query_kept_begin(q, err);
 	if (r != HDB_NOTFOUND)
 		return r < 0 ? r : query_begin_filter(q, err);

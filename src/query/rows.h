@@ -74,9 +74,9 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
 /*
  * Builds the table of retained sizes if rows are sorted or filtered by that column. Without the
  * table, retained sizes that are expensive to compute are null, so their rows would come last or be
- * dropped.
+ * dropped. Called before the query opens, because some queries add up these sizes then.
  */
-int query_need_tested(struct query *q, const char *column, struct hdb_error *err);
+int query_need_tested(struct query *q, struct hdb_error *err);
 
 /* Copies sorted row `no` to the cells. Returns false if there is no such row. */
 bool query_sorted_row(struct query *q, uint64_t no);

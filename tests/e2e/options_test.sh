@@ -9,6 +9,7 @@ cd "$work"
 HEAPDB=$work/a.heapdb
 export HEAPDB
 heapdb import "$DUMP" -o "$HEAPDB" > /dev/null
+cp "$HEAPDB" fresh.heapdb
 failed=0
 fail() {
 	echo "FAILED: $*"
@@ -106,4 +107,15 @@ sorted priority threads --no-stack
 sorted percent top --by class
 sorted objects histogram
 sorted retained threads --no-stack
+
+# In a database without tables, those by which rows are sorted or filtered are built before sizes are added up.
+for o in "--sort retained" "--where retained>0" "--where Retained>0"; do
+	cp fresh.heapdb made.heapdb
+	# shellcheck disable=SC2086
+	heapdb query group-by-value java.lang.Thread --by field:name --csv $o --db made.heapdb > first
+	# shellcheck disable=SC2086
+	heapdb query group-by-value java.lang.Thread --by field:name --csv $o --db made.heapdb > second
+	cmp first second || fail "group-by-value $o: another answer the second time"
+	rm -f made.heapdb made.heapdb-lock
+done
 exit $failed
