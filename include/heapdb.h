@@ -409,7 +409,10 @@ struct hdb_health {
 	int is_damaged;
 };
 
-/* Fills in *out with the results of hdb_open. */
+/*
+ * Sets *out to the state of the database: whether the dump has changed, is incomplete or was
+ * redacted, and how it was imported.
+ */
 HDB_API void hdb_health(const struct hdb *db, struct hdb_health *out);
 
 /*

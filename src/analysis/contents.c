@@ -341,8 +341,8 @@ static bool is_one_run(const struct analysis_content *records, uint64_t count)
 static void sort(struct analysis_content *records, uint64_t count, unsigned top)
 {
 	/*
-	 * State for one byte of the key: the parts, one per value, the next part to sort, and the
-	 * position of the byte.
+	 * State for one byte of the key: the first record, the end of the part for each value of
+	 * the byte, the next part to sort, and the byte to return to when all parts are sorted.
 	 */
 	struct level {
 		uint64_t start, end[256];

@@ -210,7 +210,10 @@ static uint64_t jdk_block_size(const uint8_t *p, uint64_t left)
 	return size;
 }
 
-/* Determines from the first `left` bytes whether the input is compressed. */
+/*
+ * Sets in->packing from the first `left` bytes, and creates the decompressor if they are
+ * compressed.
+ */
 static int begin_inflating(struct base_input *in, uint64_t left, struct hdb_error *err)
 {
 	const uint8_t *p = next_byte(in);
@@ -771,7 +774,7 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	 * found again.
 	 */
 	in->damage_count = piece->damage_before;
-	/* The input has several parts, so after damage the next part is searched for. */
+	/* Count this part, so that reading continues at the next part after damage. */
 	in->part_count++;
 }
 

@@ -81,8 +81,8 @@ static struct {
 } processor;
 
 /*
- * Detects the processor's instructions. Runs before main. Vector instructions also require that the
- * system saves their registers.
+ * Detects the instruction sets that the processor supports. Runs before main. Vector instructions
+ * also require that the operating system saves their registers.
  */
 __attribute__((constructor)) static void ask_processor(void)
 {

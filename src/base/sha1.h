@@ -1,6 +1,6 @@
 /*
- * base/sha1.h - SHA-1 (RFC 3174). It is only for identifiers that other tools compute with it, and
- * not for security.
+ * base/sha1.h - SHA-1 (RFC 3174), only for identifiers that other tools also compute with SHA-1.
+ * Not for security.
  */
 #ifndef BASE_SHA1_H
 #define BASE_SHA1_H

@@ -20,7 +20,7 @@ struct graph_size_order {
 	/* by small size: number of nodes of this size, and later the place of the next such node */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
-	/* number of large nodes, including nodes that did not fit */
+	/* number of large nodes; if it exceeds LARGE_MAX, `large` is empty */
 	uint64_t large_count;
 };
 

@@ -150,7 +150,7 @@ struct heap {
 	struct heap_state state; /* determined when the heap is opened */
 	uint32_t class_class_no; /* class number of java.lang.Class */
 	bool is_android;
-	/* whether the dump was a portable heap dump, which has no fields and values */
+	/* whether the dump was a portable heap dump, which has no field names or values */
 	bool is_phd;
 	struct heap_filter filter;
 	const char *rules_path; /* the user's rules file (queries/explain), borrowed, or NULL */

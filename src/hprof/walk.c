@@ -126,9 +126,9 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 }
 
 /*
- * Examines a record with an unknown tag. Returns 1 if its length leads to valid records and its
- * contents do not look like a heap, so that it can be skipped by its length, as any reader does.
- * Returns 0 if there is a different problem.
+ * Examines a record. Returns 1 if its tag is unknown, its length leads to valid records, and its
+ * contents do not look like a heap. Such a record can be skipped by its length, as other readers
+ * do. Returns 0 if the tag is known or there is a different problem.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {

@@ -168,7 +168,7 @@ struct perfetto_references {
 	 * fields
 	 */
 	struct base_vec fields;
-	struct base_vec extras; /* uint64_t: references of the runtime, which have no field */
+	struct base_vec extras; /* uint64_t: IDs to which the runtime refers without a field */
 	struct base_vec slots;  /* struct perfetto_slot, by index of the field */
 	uint64_t values[6];     /* values by perfetto_value_fields */
 };

@@ -90,9 +90,7 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 struct store_lists_out {
 	/* by list; must have room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP entries */
 	uint64_t *lengths;
-	/*
-	 * uint32_t: receives the entries, which are appended; its data is not NULL after decoding
-	 */
+	/* uint32_t: entries are appended to it; its data is not NULL after decoding */
 	struct base_vec *target;
 	uint32_t count; /* number of lists decoded */
 };

@@ -37,7 +37,7 @@ struct pages {
 	uint32_t page_size;
 	uint64_t page_count; /* number of pages in the snapshot; all are within the map */
 	struct pages_tree main, free;
-	uint8_t *checked; /* one bit per page: its structure has been checked; owned */
+	uint8_t *checked; /* bitmap by page: whether its structure has been checked; owned */
 	const char *path; /* for messages; borrowed */
 };
 

@@ -15,9 +15,9 @@
 typedef void put_text_fn(struct output *out, const char *text, size_t size);
 
 /*
- * Writes the escape of the character at `text`. Returns its length, or 0 if the character is
- * written unchanged; *taken is the number of bytes consumed. Most characters are plain, and an
- * export writes many.
+ * Writes the escape sequence for the character at `text` to buf. Returns the sequence's length, or
+ * 0 if the character is written unchanged, as most are. *taken is the number of bytes read from
+ * `text`. Exports call this for every character, so it must be fast.
  */
 static size_t escape_at(const char *text, size_t size, char buf[ESCAPE_SIZE], size_t *taken)
 {

@@ -20,7 +20,7 @@ enum gate_measure {
 	GATE_SECRETS
 };
 
-/* The objects that made a check fail. Strings are truncated. */
+/* An object that made a check fail, with its owner and path. Long strings are truncated. */
 struct gate_culprit {
 	char object[512], owner[512], path[1024];
 };

@@ -183,7 +183,10 @@ static bool is_held(struct head *head, const struct hdb_rows *rows)
 	return rows_is(rows, "kind", "content") && !head->has_elements;
 }
 
-/* Takes the first suspect and the first leaking object. */
+/*
+ * Adds a row to the head, which shows only the first suspect and the first leaking object, with
+ * their steps and contents.
+ */
 static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
 {
 	const uint64_t no = rows_value(rows, "suspect")->u;

@@ -91,7 +91,7 @@ struct table {
 	size_t blanks;                /* pending blanks before the next text of the line */
 	const char *line_end;
 	bool has_heading; /* whether the heading was printed */
-	bool is_cut;      /* whether a string was shortened or cut */
+	bool is_cut;      /* whether a name was shortened or a cell truncated */
 };
 
 static size_t put_number(struct bytes *out, const char *buf, size_t size)

@@ -72,7 +72,7 @@ enum memory_nmt { MEMORY_NMT_UNKNOWN, MEMORY_NMT_OFF, MEMORY_NMT_SUMMARY, MEMORY
 struct memory_row {
 	enum memory_part part;
 	char detail[64];    /* empty: the part */
-	uint64_t resident;  /* bytes in memory; those of the parts add up to RSS */
+	uint64_t resident;  /* resident bytes; the values of all parts add up to RSS */
 	uint64_t estimated; /* bytes of `resident` that are only estimated from allocated amounts */
 	uint64_t shared, swap;
 	uint64_t committed; /* accessible bytes: mapped with access rights, or allocated */

@@ -250,7 +250,7 @@ int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error 
 /* Sets source->retained in one pass over the objects. */
 int sql_need_retained(struct sql_source *source, struct hdb_error *err);
 
-/* Returns the population that tables show (database.all), in the form for a scan. */
+/* Returns hdb_scan_options.population of the objects that tables show (database.all). */
 static inline int sql_population(const struct sql_source *source)
 {
 	return source->database.all ? 0 : 1;

@@ -53,7 +53,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* Returns the change of a node, for trees that show losses as well as gains. */
+/* Returns the absolute change of a node, because these trees rank losses like gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);

@@ -99,8 +99,8 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 }
 
 /*
- * Visits the objects that an object other than a reference holds. Stops at the limit, so that a
- * huge array does not fill the queue with objects that will never be examined.
+ * Visits the objects to which `ix`, which is not a reference object, refers. Stops at the limit,
+ * so that a huge array does not fill the queue with objects that will never be examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {

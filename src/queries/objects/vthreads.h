@@ -24,7 +24,7 @@ struct analysis_vthread {
 	uint32_t chunk_count;
 	/* whether there are more than ANALYSIS_CHUNKS_MAX chunks, or the chunks form a cycle */
 	bool is_cut;
-	/* number of bytes used in all chunks; in HPROF, shallow sizes do not include them */
+	/* number of bytes used in all chunks; shallow sizes in HPROF files do not include them */
 	uint64_t stack_bytes;
 };
 
