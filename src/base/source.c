@@ -84,8 +84,7 @@ static int map_check(struct base_source *src, struct hdb_error *err)
 		return hdb_fail_errno(err, errno, "%s", src->path);
 	if ((uint64_t)st.st_size < src->size)
 		return hdb_fail(err, HDB_EIO,
-				"%s: cannot read at offset %" PRIu64 " (the file shrank to this "
-				"size)",
+				"%s: cannot read at offset %" PRIu64 " (the file now ends there)",
 				src->path, (uint64_t)st.st_size);
 	return HDB_OK;
 }

@@ -31,7 +31,7 @@ void query_merged_set_step(struct query *q, const struct query_merged_columns *c
 void query_merged_cut(struct query *q, const struct analysis_merged *m,
 		      const struct analysis_merged_walk *walk, const char *small)
 {
-	query_cut(q, &walk->small, "%s are combined into one \"(others)\" row per level", small);
+	query_cut(q, &walk->small, "%s are combined into one \"(N others)\" row per parent", small);
 	query_cut(q, &walk->deep, "nodes below level %" PRIu32, walk->max_depth);
 	if (m->folded)
 		query_cut(q, NULL,

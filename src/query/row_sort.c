@@ -269,7 +269,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	s->used_bytes += size + MALLOC_OVERHEAD + sizeof(row);
 	if (size > ROW_TEXT_MAX || s->used_bytes > q->work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
-				"sorting %s needs more than the memory budget of %" PRIu64 " MB%s",
+				"sorting %s needs more than the memory budget of %" PRIu64 " MiB%s",
 				q->def->spec.name, q->work->memory_bytes >> 20,
 				s->is_tree ? "" : "; use --limit");
 	row = malloc(size);

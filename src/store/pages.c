@@ -13,8 +13,7 @@ int store_pages_damaged(const struct pages *pages, uint64_t page_no, const char 
 			struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ECORRUPT,
-			"%s: damaged: page %" PRIu64 " of the file's tree: %s; "
-			"import the dump again",
+			"%s: damaged: page %" PRIu64 " of the B-tree (%s); import the dump again",
 			pages->path, page_no, what);
 }
 

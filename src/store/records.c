@@ -21,8 +21,8 @@ int store_count_classes(struct base_work *work, uint64_t class_count, uint64_t *
 
 	if (bytes > work->memory_bytes)
 		return hdb_fail(err, HDB_ELIMIT,
-				"%" PRIu64 " classes need up to %" PRIu64 " MB of memory, but "
-				"the memory budget allows %" PRIu64 " MB; use --memory %" PRIu64
+				"%" PRIu64 " classes need up to %" PRIu64 " MiB of memory, but "
+				"the memory budget allows %" PRIu64 " MiB; use --memory %" PRIu64
 				"%c",
 				class_count, bytes >> 20, work->memory_bytes >> 20,
 				is_gib ? budget_mib >> 10 : budget_mib, is_gib ? 'G' : 'M');

@@ -320,7 +320,7 @@ int store_damaged(struct store *store, enum store_table table, uint64_t key, con
 	if (!store || store_fault_size(store, &why) >= 0)
 		(void)hdb_fail(
 			&why, HDB_ECORRUPT,
-			"%s: damaged: table %s, block 0x%" PRIx64 ": %s; import the dump again",
+			"%s: damaged: table %s, block 0x%" PRIx64 " (%s); import the dump again",
 			store ? store->env->path : "database", store_table_name(table), key, what);
 	if (store)
 		return store_fail(store, &why, err);
@@ -607,8 +607,8 @@ static int check_table(struct store *store, enum store_table table, struct base_
 	TRY_ERRORS(r);
 	if (count != info.block_count)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: table %s has %" PRIu64 " blocks, %" PRIu64
-				" expected; import the dump again",
+				"%s: damaged: table %s has %" PRIu64 " blocks (%" PRIu64
+				" expected); import the dump again",
 				store->env->path, store_table_name(table), count, info.block_count);
 	return HDB_OK;
 }

@@ -59,8 +59,8 @@ int store_view_check_size(const struct store_view *view, struct hdb_error *err)
 	if ((uint64_t)st.st_size >= view->map_bytes)
 		return HDB_OK;
 	return hdb_fail(err, HDB_EIO,
-			"%s: cannot read at offset %" PRIu64 " (the file shrank to this size)",
-			path, (uint64_t)st.st_size);
+			"%s: cannot read at offset %" PRIu64 " (the file now ends there)", path,
+			(uint64_t)st.st_size);
 }
 
 /* Moves the current map to the list of old maps. */
@@ -161,8 +161,7 @@ static int bad_meta(const struct store_view *view, const char *name, uint64_t si
 		    const char *what, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_ECORRUPT,
-			"%s: damaged: table meta, value %.*s: %s; import the dump "
-			"again",
+			"%s: damaged: table meta, value \"%.*s\" (%s); import the dump again",
 			view->env->path, (int)size, name, what);
 }
 
@@ -274,7 +273,7 @@ static int begin(struct store_view *view, struct hdb_error *err)
 	}
 	if (r == HDB_END)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: no meta page of transaction %" PRIu64
+				"%s: damaged: no meta page for transaction %" PRIu64
 				"; import the dump again",
 				view->env->path, (uint64_t)mdb_txn_id(view->txn));
 	TRY(r);

@@ -19,9 +19,7 @@ static const struct {
 	{ SERVE_QUERY, "job", "A", "\"job\" must consist of at most" },
 	{ SERVE_QUERY, "job", "", "\"job\" must consist of at most" },
 	{ SERVE_QUERY, "frob", "1", "the query explain has no option \"frob\"" },
-	{ SERVE_QUERY, "format", "xml",
-	  "\"format\" must be csv, json or parquet: all rows as a "
-	  "file" },
+	{ SERVE_QUERY, "format", "xml", "\"format\" must be csv, json or parquet" },
 	{ SERVE_QUERY, "limit", "0", "\"limit\" must be a number of rows, 1 to" },
 	{ SERVE_QUERY, "limit", "99999999999999999999",
 	  "\"limit\" must be a number of rows, 1 to" },

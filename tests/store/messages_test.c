@@ -208,7 +208,8 @@ static void test_snapshots(void **state)
 	FAILS(store_open(path, &store, &err), HDB_EIO, "other processes keep replacing this file");
 	wrong.other_inode = false;
 	wrong.other_txn = true;
-	FAILS(store_open(path, &store, &err), HDB_ECORRUPT, "damaged: no meta page of transaction");
+	FAILS(store_open(path, &store, &err), HDB_ECORRUPT,
+	      "damaged: no meta page for transaction");
 	wrong.other_txn = false;
 	assert_int_equal(store_open(path, &store, &err), HDB_OK);
 	column.store = lists.store = store;
@@ -230,7 +231,7 @@ static void test_snapshots(void **state)
 	store->view.fault = 0;
 	wrong.size = 8192;
 	FAILS(store_fault_size(store, &err), HDB_EIO,
-	      "cannot read at offset 8192 (the file shrank to this size)");
+	      "cannot read at offset 8192 (the file now ends there)");
 	wrong.size = 4096;
 	FAILS(store_refresh(store, &err), HDB_ECORRUPT, "truncated database: 4096 bytes");
 	wrong.size = 0;
@@ -359,7 +360,7 @@ static void test_limits(void **state)
 
 	(void)state;
 	FAILS(store_count_classes(&work, 10000000, &counted, &err), HDB_ELIMIT,
-	      "MB of memory, but the memory budget allows 16 MB; use --memory ");
+	      "MiB of memory, but the memory budget allows 16 MiB; use --memory ");
 	FAILS(store_lists_begin_group(&lists, &err), HDB_ELIMIT,
 	      "a block of lists is larger than 4 GiB");
 

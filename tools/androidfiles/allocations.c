@@ -164,8 +164,9 @@ static int read_header(struct cursor *c, struct header *h, struct android_alloca
 				h->header_bytes, h->entry_bytes, h->frame_bytes);
 	if (h->names_at > c->size || h->names_at < h->header_bytes)
 		return hdb_fail(c->err, HDB_EFORMAT,
-				"name table offset %" PRIu32 " is outside "
-				"the file of %zu bytes",
+				"name table offset %" PRIu32
+				" is not between the end of the header "
+				"and the end of the file (%zu bytes)",
 				h->names_at, c->size);
 	return HDB_OK;
 }

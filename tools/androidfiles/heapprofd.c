@@ -616,7 +616,10 @@ static void module_of(const char *frame, char *module, size_t size)
 	(void)snprintf(module, size, "%.*s", at == frame ? 0 : (int)strlen(at) - 3, at + 2);
 }
 
-/* Returns whether the function is an allocator. If so, its caller is used. */
+/*
+ * Returns whether the function is an allocator. Memory is attributed to the innermost caller that
+ * is not an allocator.
+ */
 static bool is_allocator(const char *frame)
 {
 	static const char *const parts[] = { " (libc.so",    " (libc++",          " (libstdc++",
@@ -669,9 +672,8 @@ int android_native_group(struct android_native *native, unsigned dump,
 
 	if (dump > native->dumps.count)
 		return hdb_fail(err, HDB_EUSAGE,
-				"no such dump: number %u; the trace contains "
-				"%zu",
-				dump, native->dumps.count);
+				"no dump number %u: the number of dumps in the trace is %zu", dump,
+				native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)
 		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);

@@ -69,7 +69,7 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 }
 
 /*
- * Prints "tomcat9.hprof  JDK 17.0.15, G1, 32.6 MiB of at most 2.0 GiB reachable, 51 threads, ..."
+ * Prints "tomcat9.hprof  JDK 17.0.15, G1, 32.6 MiB reachable (maximum 2.0 GiB), ..."
  */
 static void put_head(struct answer *answer, const struct render_style *style, struct output *out)
 {
@@ -103,7 +103,7 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	}
 	prose_add_facts(
 		&text, out, answer,
-		", {heap_shallow}[ of at most {max_heap}] reachable, {heap_objects} objects");
+		", {heap_shallow} reachable[ (maximum {max_heap})], {heap_objects} objects");
 	/* the state is unknown without threads; stacks from OpenJ9's javacores do not include it */
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,

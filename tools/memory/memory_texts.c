@@ -385,8 +385,8 @@ static int read_malloc(struct memory *m, char *text, char *end, struct hdb_error
 	m->has_malloc = m->malloc_arenas > 0;
 	return m->has_malloc ? HDB_OK :
 			       hdb_fail(err, HDB_EFORMAT,
-					"expected the output of malloc_info(3), with a line "
-					"\"<system type=\"current\"\"");
+					"expected the output of malloc_info(3), including the "
+					"element <system type=\"current\">");
 }
 
 int memory_add(struct memory *m, enum memory_kind kind, char *text, size_t size,

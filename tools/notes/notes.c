@@ -433,7 +433,7 @@ int notes_set(struct hdb *db, const char *db_path, const char *target, const cha
 	(void)target;
 	(void)text;
 	return hdb_fail(err, HDB_EUSAGE,
-			"this heapdb was built without libjansson, which notes require");
+			"notes require libjansson, but this heapdb was built without it");
 }
 
 #endif

@@ -105,9 +105,7 @@ static int name_columns(struct oql *oql)
 	}
 	return HDB_OK;
 no_memory:
-	return hdb_fail(oql->eval.err, HDB_ENOMEM,
-			"cannot allocate memory for the names of "
-			"columns");
+	return hdb_fail(oql->eval.err, HDB_ENOMEM, "cannot allocate memory for column names");
 }
 
 static enum hdb_type type_of(const struct oql *oql, const struct oql_value *v)

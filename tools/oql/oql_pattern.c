@@ -174,8 +174,8 @@ int oql_matches(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_mat
 	if (n == PCRE2_ERROR_MATCHLIMIT || n == PCRE2_ERROR_HEAPLIMIT ||
 	    n == PCRE2_ERROR_JIT_STACKLIMIT)
 		return oql_refuse(ev, pattern->place,
-				  "the regular expression takes more than %d steps for one "
-				  "string",
+				  "matching the regular expression against one string exceeds the "
+				  "limit of %d steps or of memory",
 				  MATCH_STEPS);
 	return HDB_OK; /* invalid UTF-8 does not match */
 }

@@ -204,8 +204,7 @@ static int set_format(struct serve_job *job, const char *value, struct hdb_error
 	job->limit = 0;
 	return job->format != SERVE_PAGE ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EUSAGE,
-				"\"format\" must be csv, json or parquet: all rows as a file");
+		       hdb_fail(err, HDB_EUSAGE, "\"format\" must be csv, json or parquet");
 }
 
 static int set_limit(struct serve_job *job, const char *value, struct hdb_error *err)

@@ -166,8 +166,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	TRY(analysis_loaders_find(&q->session, &s->tree, err));
 	if (s->tree.has_no_parents) {
 		query_cut(q, NULL,
-			  "parents and names of class loaders: the dump, which records them, is "
-			  "not available");
+			  "parents and names of class loaders, because the dump file is not "
+			  "available");
 	}
 	TRY(add_totals(q, s, err));
 	TRY(add_classes(q, s, err));

@@ -375,8 +375,8 @@ static int choose_classes(struct query *q, struct duplicates *d, struct hdb_erro
 		return HDB_OK;
 	if (!d->of_arrays)
 		return hdb_fail(err, HDB_EUSAGE,
-				"a class pattern requires --arrays, because all strings are "
-				"compared");
+				"a class pattern requires --arrays; without it, the query compares "
+				"all strings");
 	return analysis_class_marks(&q->session, q->targets[0], false, &d->is_class, err);
 }
 
