@@ -25,8 +25,10 @@
 /* Maximum number of threads named as part of deadlocks. */
 #define NAMED_MAX 8u
 #define NAME_MAX_BYTES 128
-/* Number of threads between two checks of the cancel flag. */
+#define LOCK_MAX_BYTES 512
+/* Number of threads, and of root objects, between two checks of the cancel flag. */
 #define STEP_THREADS 1024u
+#define STEP_OBJECTS 65536u
 
 struct monitors {
 	struct query_waits *waits;
@@ -136,7 +138,7 @@ static int find_monitors(struct query *q, struct monitors *m, struct hdb_error *
 {
 	struct heap *heap = q->heap;
 	const struct store_root *roots;
-	uint64_t end;
+	uint64_t end, objects = 0;
 
 	if (!m->blocked.count)
 		return HDB_OK;
@@ -150,6 +152,8 @@ static int find_monitors(struct query *q, struct monitors *m, struct hdb_error *
 		for (end = i + 1; end < heap->roots.count && roots[end].ix == roots[i].ix;)
 			end++;
 		add_candidate(m, roots + i, (size_t)(end - i));
+		if (++objects % STEP_OBJECTS == 0)
+			TRY(base_step(q->work, end, err));
 	}
 	return HDB_OK;
 }
@@ -231,7 +235,7 @@ static const struct query_wait *owned_wait(const struct query_waits *waits, uint
 static int add_wait(struct query *q, const struct query_wait *wait, struct base_text to,
 		    struct hdb_error *err)
 {
-	char name[NAME_MAX_BYTES], owner[NAME_MAX_BYTES], lock[NAME_MAX_BYTES] = "";
+	char name[NAME_MAX_BYTES], owner[NAME_MAX_BYTES], lock[LOCK_MAX_BYTES] = "";
 	const size_t used = strlen(to.buf);
 	const char *class_name =
 		wait->lock_ix == HEAP_NONE ? "" : heap_class_name_of(q->heap, wait->lock_ix);
@@ -241,7 +245,8 @@ static int add_wait(struct query *q, const struct query_wait *wait, struct base_
 	TRY(heap_thread_name(q->heap, wait->owner_ix, owner, sizeof(owner), err));
 	if (wait->is_monitor && wait->lock_ix != HEAP_NONE) {
 		TRY(heap_id(q->heap, wait->lock_ix, &id, err));
-		(void)snprintf(lock, sizeof(lock), "the monitor of %s 0x%" PRIx64, class_name, id);
+		(void)snprintf(lock, sizeof(lock), "the monitor of %.450s 0x%" PRIx64, class_name,
+			       id);
 	} else {
 		(void)snprintf(lock, sizeof(lock), "a %.*s",
 			       wait->is_monitor ? 7 : (int)strcspn(class_name, "$"),
