@@ -20,7 +20,8 @@
  * failure with a message, and passes any other fault to the previous handler. An option disables
  * this handler.
  * Ownership: "owned" (you free it with the named function), "borrowed until EVENT" (the pointer is
- * invalid after the event), "lent" (you keep it alive for the library).
+ * invalid after the event). What you pass is "borrowed" if the library uses it without a
+ * copy, so that you must keep it alive.
  *
  * Structures: libraries with the same soname only add functions, and members at the end of
  * structures, so that programs need not be recompiled. This requires one rule:
@@ -106,7 +107,7 @@ struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
 		       const char *unit); /* NULL: silent */
 	void *ctx;                        /* first argument of report and notice */
-	const volatile int *cancel;       /* NULL: cannot be cancelled; lent */
+	const volatile int *cancel;       /* NULL: cannot be cancelled; borrowed */
 	/* One line for the user, such as that the database is read-only. NULL: silent. */
 	void (*notice)(void *ctx, const char *text);
 };
@@ -136,7 +137,8 @@ struct hdb_import_options {
 	uint64_t memory_bytes;
 	unsigned threads; /* worker threads; 0 means one per core; fewer if the budget is small */
 	enum hdb_size_model sizes;
-	const char *layout; /* "header=12,ref=4,align=8", or parts of it; NULL: inferred; lent */
+	const char
+		*layout; /* "header=12,ref=4,align=8", or parts of it; NULL: inferred; borrowed */
 	/* number of the dump in a file with several dumps, starting at 1; 0 means the first */
 	unsigned snapshot;
 	int strict; /* nonzero: refuse a damaged dump */
@@ -149,15 +151,15 @@ struct hdb_import_options {
 	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* whether the database contains the dump */
-	const char *dump_name;      /* name of a dump that is not a file; NULL: dump_path; lent */
-	/* mapping.txt of ProGuard or R8, to restore names and lines, or NULL if none; lent */
+	const char *dump_name; /* name of a dump that is not a file; NULL: dump_path; borrowed */
+	/* mapping.txt of ProGuard or R8, to restore names and lines, or NULL if none; borrowed */
 	const char *mapping_path;
 	/*
 	 * nonzero: do not wait for the disk; meant for temporary databases. Other processes still
 	 * see a complete database or no database, but a crash of the machine may damage it
 	 */
 	int no_sync;
-	/* javacore of a portable heap dump; NULL: the javacore next to the dump, if any; lent */
+	/* javacore of a portable heap dump; NULL: the one next to the dump, if any; borrowed */
 	const char *javacore_path;
 };
 
@@ -245,7 +247,7 @@ struct hdb_output_result {
 
 struct hdb_convert_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; lent */
+	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
 	/* nonzero: omit Android's zygote and image heaps, like `hprof-conv -z` */
 	int app_only;
 	int segments;      /* nonzero: write the heap dump as short segments */
@@ -283,7 +285,7 @@ enum hdb_keep {
 
 struct hdb_strip_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; lent */
+	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
 	enum hdb_strip what;
 	unsigned keep; /* sum of enum hdb_keep; 0: omit no array */
 	int app_only;  /* nonzero: omit Android's zygote and image heaps, like KOOM */
@@ -311,11 +313,11 @@ enum hdb_redact_arrays {
 
 struct hdb_redact_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; lent */
+	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
 	enum hdb_redact_arrays arrays;
 	/*
 	 * primitive fields and arrays ("byte[]") that keep their values: names or patterns, "CLASS"
-	 * or "CLASS:FIELD", with NULL at the end; NULL: none; lent
+	 * or "CLASS:FIELD", with NULL at the end; NULL: none; borrowed
 	 */
 	const char *const *keep;
 	/*
@@ -323,11 +325,12 @@ struct hdb_redact_options {
 	 * contents and the key (SipHash-2-4-128)
 	 */
 	int hash;
-	const char *key_path;   /* file with the key, 16 to 4,096 bytes; NULL: random; lent */
-	const char *names_path; /* file of lines "OLD -> NEW" with new names; NULL: none; lent */
+	const char *key_path; /* file with the key, 16 to 4,096 bytes; NULL: random; borrowed */
+	const char
+		*names_path; /* file of lines "OLD -> NEW" with new names; NULL: none; borrowed */
 	/*
 	 * output file for the places, but not the values, of possible secrets; NULL: do not search
-	 * for secrets; lent
+	 * for secrets; borrowed
 	 */
 	const char *report_path;
 };
@@ -347,19 +350,19 @@ struct hdb;
 
 struct hdb_open_options {
 	size_t struct_size;
-	/* current path of the dump; NULL means the path at the time of the import; lent */
+	/* current path of the dump; NULL means the path at the time of the import; borrowed */
 	const char *dump_path;
 	uint64_t memory_bytes; /* memory budget for building derived tables; 0: as for import */
 	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
 	 * directory for unnamed private files, which are used if the database cannot be written. If
-	 * the directory cannot be written either, memory is used. NULL: $TMPDIR or /tmp; lent
+	 * the directory cannot be written either, memory is used. NULL: $TMPDIR or /tmp; borrowed
 	 */
 	const char *tmp_dir;
 	int no_sigbus_handler; /* as for import */
 	int no_sync; /* as for import; the first handle that a process opens on a file decides */
-	/* your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; lent */
+	/* your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; borrowed */
 	const char *rules_path;
 };
 
@@ -561,7 +564,7 @@ enum hdb_scan_column {
 struct hdb_scan_options {
 	size_t struct_size;
 	unsigned columns; /* sum of enum hdb_scan_column; other columns are always set */
-	/* indexed by class number; nonzero: include the class; NULL means all classes; lent */
+	/* indexed by class number; nonzero: include the class; NULL means all classes; borrowed */
 	const uint8_t *classes;
 	unsigned kinds;   /* sum of 1 << enum hdb_object_kind; 0 means all */
 	int population;   /* 1: reachable objects; -1: unreachable objects; 0: all objects */
@@ -736,7 +739,7 @@ struct hdb_slice {
 	size_t struct_size;
 	uint64_t from;  /* first element */
 	size_t room;    /* size of `bits` */
-	uint64_t *bits; /* elements as raw bits, for hdb_basic_of; lent */
+	uint64_t *bits; /* elements as raw bits, for hdb_basic_of; borrowed */
 	size_t count;   /* set by hdb_elements: less than `room` at the end of the array */
 	enum hdb_basic_type type; /* set by hdb_elements */
 };
@@ -861,7 +864,7 @@ HDB_API const char *hdb_strength_name(unsigned strength);
  * unreachable if the reachable members of the set were removed, including these members.
  */
 struct hdb_set {
-	const uint32_t *ixs; /* any order, repetitions allowed; lent */
+	const uint32_t *ixs; /* any order, repetitions allowed; borrowed */
 	size_t count;
 	uint64_t retained_bytes; /* set by hdb_retained_sets */
 	uint64_t retained_count; /* number of retained objects; set by hdb_retained_sets */
@@ -1122,7 +1125,7 @@ struct hdb_row_filter {
 		    struct hdb_error *err);
 };
 
-/* Arguments of a query; everything that it points to is lent until the rows are closed. */
+/* Arguments of a query; everything that it points to is borrowed until the rows are closed. */
 struct hdb_query_args {
 	size_t struct_size;
 	const char *const *targets; /* object IDs ("0x12c4"), class names, patterns */
@@ -1258,11 +1261,11 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * Exports the remaining rows as a stream of the Arrow C data interface in `out` (lent). The stream
- * has one field per column, and batches of at most `batch_rows` rows (0: 65,536; SIZE_MAX: one
- * batch, unless there is much text). Counts, bytes and identifiers are uint64, integers are int64,
- * and texts are utf8. If all possible texts of a column are known beforehand, such as class names
- * in "objects", the column contains int32 indexes into a dictionary that is the same in all
+ * Exports the remaining rows as a stream of the Arrow C data interface in `out` (borrowed). The
+ * stream has one field per column, and batches of at most `batch_rows` rows (0: 65,536; SIZE_MAX:
+ * one batch, unless there is much text). Counts, bytes and identifiers are uint64, integers are
+ * int64, and texts are utf8. If all possible texts of a column are known beforehand, such as class
+ * names in "objects", the column contains int32 indexes into a dictionary that is the same in all
  * batches. The stream owns `rows` and must be released before hdb_close. If a function of the
  * stream fails, it returns an errno, and get_last_error returns a message. If hdb_rows_arrow
  * returns HDB_ENOMEM, `rows` still belongs to the caller.

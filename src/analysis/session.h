@@ -12,8 +12,8 @@ struct analysis_suspects;
 
 struct session {
 	struct heap *heap;      /* borrowed, like all four */
-	struct derive *derive;  /* lent */
-	struct base_work *work; /* lent */
+	struct derive *derive;  /* borrowed */
+	struct base_work *work; /* borrowed */
 	/*
 	 * where a query stores its suspects for the next query with the same options
 	 * (analysis_suspects_leave), or NULL

@@ -46,7 +46,8 @@ struct dictionary {
 
 struct arrow_stream {
 	struct hdb_row_source source;
-	struct query *query; /* the query that produces the rows, or NULL; lent by the source */
+	struct query
+		*query; /* the query that produces the rows, or NULL; borrowed from the source */
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* indexed by column, or NULL if none */
 	bool has_batches;

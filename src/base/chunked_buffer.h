@@ -36,8 +36,8 @@ struct base_chunks {
 };
 
 /*
- * Initialises a buffer without allocating. `work` and `what` are lent. The buffer must be released
- * even if nothing was added.
+ * Initialises a buffer without allocating. `work` and `what` are borrowed. The buffer must be
+ * released even if nothing was added.
  */
 void base_chunks_init(struct base_chunks *slabs, uint64_t first_bytes, struct base_work *work,
 		      const char *what);

@@ -52,7 +52,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 /* The parameters of a source over frames. */
 struct base_frames {
 	uint64_t size;    /* total inflated size in bytes */
-	const char *path; /* for messages; lent */
+	const char *path; /* for messages; borrowed */
 	/* size of the cache of inflated frames; it always keeps a few frames */
 	uint64_t cache_bytes;
 	void *ctx;

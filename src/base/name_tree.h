@@ -16,7 +16,7 @@
 #define BASE_NAMES_MAX 0x7ffffffeu
 
 struct base_name {
-	/* owned by the names, or lent by the caller, who must keep it as long as they exist */
+	/* owned by the names, or borrowed from the caller as long as the names exist */
 	const char *text;
 	size_t size;
 	/* defined by the caller; equal strings of different kinds are different names */
@@ -30,7 +30,7 @@ struct base_names {
 	struct base_idmap by_hash; /* hash of a name to its number */
 };
 
-/* Finds or adds a name. Unless its text is lent, the text is copied and zero-terminated. */
+/* Finds or adds a name. Unless its text is borrowed, the text is copied and zero-terminated. */
 int base_names_add(struct base_names *names, const struct base_name *name, bool is_lent,
 		   uint32_t *no, struct hdb_error *err);
 bool base_names_has(const struct base_names *names, const struct base_name *name);

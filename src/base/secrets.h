@@ -32,7 +32,7 @@ void base_secrets_free(struct base_secrets *secrets);
 /* The search state of one thread. */
 struct base_secret_search;
 /*
- * Creates a search. `secrets` is lent. The caller must free *out with base_secret_search_free,
+ * Creates a search. `secrets` is borrowed. The caller must free *out with base_secret_search_free,
  * which accepts NULL.
  */
 int base_secret_search_new(const struct base_secrets *secrets, struct base_secret_search **out,

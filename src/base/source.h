@@ -17,7 +17,7 @@ struct base_view;
 
 struct base_source {
 	uint64_t size;    /* bytes of content */
-	const char *path; /* for messages; lent */
+	const char *path; /* for messages; borrowed */
 	/*
 	 * Gives the view a window with at least `size` bytes at `offset`. The caller must have
 	 * checked that they exist. Sets the view's data, start and end. On failure the view does
@@ -118,7 +118,7 @@ enum base_access { BASE_SEQUENTIAL, BASE_RANDOM };
 int base_map_open(const char *path, enum base_access access, struct base_source **out,
 		  struct hdb_error *err);
 
-/* Opens a source over bytes in memory, which are lent. For tests and fuzzing. */
+/* Opens a source over bytes in memory, which are borrowed. For tests and fuzzing. */
 int base_memory_open(const void *data, uint64_t size, struct base_source **out,
 		     struct hdb_error *err);
 

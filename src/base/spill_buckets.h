@@ -76,12 +76,12 @@ struct base_buckets_plan {
 	/* memory for one chunk per bucket, which limits the size of a chunk */
 	uint64_t chunks_bytes;
 	uint64_t kept_bytes; /* part of the budget that is reserved for others */
-	const char *what;    /* for messages; lent while the buckets exist */
+	const char *what;    /* for messages; borrowed while the buckets exist */
 };
 
 /*
- * Initialises empty buckets. `work` is lent. *buckets must contain zeros. The caller must release
- * the buckets even after a failure.
+ * Initialises empty buckets. `work` is borrowed. *buckets must contain zeros. The caller must
+ * release the buckets even after a failure.
  */
 int base_buckets_init(struct base_buckets *buckets, const struct base_buckets_plan *plan,
 		      struct base_work *work, struct hdb_error *err);

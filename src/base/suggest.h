@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct base_suggest {
-	const char *wanted; /* lent */
+	const char *wanted; /* borrowed */
 	size_t size;        /* its bytes */
 	const char *best;   /* nearest name tried; NULL if none is near */
 	size_t distance;    /* edit distance of `best` */
@@ -16,7 +16,7 @@ struct base_suggest {
 
 void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size);
 
-/* Compares the word with a candidate (lent). */
+/* Compares the word with a candidate (borrowed). */
 void base_suggest_try(struct base_suggest *s, const char *name);
 
 /* Names of classes, which must outlive the suggestion. */

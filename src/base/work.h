@@ -56,8 +56,8 @@ struct base_work {
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* free pieces in order of address */
 	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
-	const char *scratch_dir; /* directory of spill files; lent; NULL: no spilling */
-	/* directory for private files if scratch_dir cannot be written; lent */
+	const char *scratch_dir; /* directory of spill files; borrowed; NULL: no spilling */
+	/* directory for private files if scratch_dir cannot be written; borrowed */
 	const char *tmp_dir;
 	bool is_unsynced; /* whether databases are written without waiting for the disk */
 	struct hdb_progress progress;
@@ -149,7 +149,7 @@ uint64_t base_now_ms(void);
  */
 struct base_big {
 	void *data;
-	struct base_work *work; /* the work whose budget includes the array; lent */
+	struct base_work *work; /* the work whose budget includes the array; borrowed */
 	uint64_t size_bytes;
 	bool is_file;   /* beyond the budget */
 	bool is_cached; /* whether it is within the budget, but in pages of a file */

@@ -24,8 +24,8 @@ struct hprof_written {
 };
 
 struct hprof_writer {
-	const struct hprof_sink *sink; /* lent */
-	struct hdb_error *err;         /* lent */
+	const struct hprof_sink *sink; /* borrowed */
+	struct hdb_error *err;         /* borrowed */
 	struct base_vec segment;       /* bytes that have been put but not yet written */
 	/*
 	 * number of bytes written, and maximum of this number, because a few bytes of hostile input

@@ -142,7 +142,7 @@ enum hprof_version { HPROF_1_0_1 = 1, HPROF_1_0_2 = 2, HPROF_1_0_3 = 3 };
 
 /* An HPROF file whose header has been read. */
 struct hprof_file {
-	struct base_source *source; /* lent */
+	struct base_source *source; /* borrowed */
 	enum hprof_version version;
 	unsigned id_size;      /* 4 or 8 bytes */
 	uint64_t timestamp_ms; /* milliseconds since 1970, UTC */
@@ -153,8 +153,8 @@ struct hprof_file {
 	 */
 	bool is_emptied;
 	/*
-	 * if set, a search for the next record after damage ends with HDB_EINTR; lent; NULL after
-	 * hprof_open
+	 * if set, a search for the next record after damage ends with HDB_EINTR; borrowed; NULL
+	 * after hprof_open
 	 */
 	const base_flag *cancel;
 };

@@ -14,7 +14,7 @@
 
 struct hprof_salvage {
 	const struct hprof_file *file;
-	struct base_view *view;    /* lent by the walk */
+	struct base_view *view;    /* borrowed from the walk */
 	struct base_idmap classes; /* known class IDs; all values are 0 */
 	uint64_t budget;           /* steps left for searches */
 };

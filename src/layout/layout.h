@@ -118,7 +118,7 @@ struct layout_traits {
  * fields.
  */
 struct layout_fields {
-	struct layout_field *field; /* lent */
+	struct layout_field *field; /* borrowed */
 	size_t count;
 };
 

@@ -17,7 +17,7 @@ struct perfetto;
 /*
  * Opens a trace. Returns HDB_NOTFOUND if the file is not a trace or not a regular file, and
  * HDB_EFORMAT if the trace contains no heap graph. The caller must close *out with perfetto_close.
- * `path` and `work` are lent until then.
+ * `path` and `work` are borrowed until then.
  */
 int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
 		  struct hdb_error *err);

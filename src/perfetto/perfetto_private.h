@@ -29,7 +29,7 @@ struct perfetto_packet {
 };
 
 struct perfetto {
-	struct base_work *work; /* lent */
+	struct base_work *work; /* borrowed */
 	struct base_source *source;
 	struct base_view view;
 	struct base_vec copy;          /* inflated trace, if it was compressed */
@@ -89,7 +89,7 @@ struct perfetto_added {
 };
 
 struct perfetto_tables {
-	struct perfetto *trace;      /* lent */
+	struct perfetto *trace;      /* borrowed */
 	struct base_vec types;       /* struct perfetto_type */
 	struct base_vec type_fields; /* uint32_t: indexes in fields */
 	/*

@@ -25,7 +25,7 @@ struct phd_files {
 /*
  * Opens a portable heap dump, plain or compressed, and reads its classes. Returns HDB_NOTFOUND,
  * without consuming the input, if the input is something else. The caller must close *out with
- * phd_close. `work` is lent until then. Unless the input is a plain file, it is copied to the
+ * phd_close. `work` is borrowed until then. Unless the input is a plain file, it is copied to the
  * scratch_dir of `work`.
  */
 int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,

@@ -32,7 +32,7 @@ struct phd_record {
 
 /* A reader of records. It must be zero-initialised, and released with phd_reader_release. */
 struct phd_reader {
-	struct base_work *work; /* lent */
+	struct base_work *work; /* borrowed */
 	struct base_view view;
 	const uint8_t *at, *end; /* unread bytes in the view */
 	struct hdb_error *err;
@@ -88,7 +88,7 @@ struct phd_layout {
 
 struct phd {
 	struct phd_files files;
-	struct base_work *work; /* lent */
+	struct base_work *work; /* borrowed */
 	struct base_source *source;
 	struct phd_reader head; /* the first reader, which contains the facts from the header */
 	struct base_vec classes;

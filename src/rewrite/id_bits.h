@@ -13,7 +13,7 @@
  * for each 2^shift bytes of heap, in parts.
  */
 struct rewrite_id_bits {
-	struct base_work *work;  /* lent */
+	struct base_work *work;  /* borrowed */
 	unsigned shift;          /* number of low bits that are zero in all IDs */
 	struct base_idmap parts; /* high bits of an ID to number of the part */
 	struct base_vec bits;    /* struct base_big, one per part */

@@ -16,7 +16,7 @@ struct rewrite_place {
 };
 
 struct rewrite_kept {
-	struct rewriter *w;          /* lent */
+	struct rewriter *w;          /* borrowed */
 	unsigned what;               /* enum hdb_keep */
 	struct rewrite_shapes names; /* classes */
 	struct rewrite_place value;  /* String.value */

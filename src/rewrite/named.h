@@ -13,7 +13,7 @@
 
 /* The names of a dump. The caller must zero-initialise the structure and set w. */
 struct rewrite_named {
-	struct rewriter *w;    /* lent */
+	struct rewriter *w;    /* borrowed */
 	struct base_idmap ids; /* a set: string ID to 0 */
 };
 

@@ -12,7 +12,7 @@
 struct rewrite_paths {
 	const char *in;
 	const char *out;
-	struct base_input *input; /* the open file `in`, or NULL; lent */
+	struct base_input *input; /* the open file `in`, or NULL; borrowed */
 };
 
 /*

@@ -28,12 +28,12 @@ struct rewrite_class {
 };
 
 struct rewrite_shapes {
-	struct rewriter *w; /* lent */
+	struct rewriter *w; /* borrowed */
 	/* Returns whether a field is selected. The names are "" unless has_names is set. */
 	bool (*selects)(void *ctx, uint8_t type, const char *class_name, const char *field_name);
 	void *ctx;
 	bool has_names;
-	struct rewrite_named *named; /* filled in by the same pass; lent; may be NULL */
+	struct rewrite_named *named; /* filled in by the same pass; borrowed; may be NULL */
 	/* whether instance_size is the sum of the fields; set and used by convert.c */
 	bool has_sums;
 	uint64_t id_bits; /* bitwise OR of all IDs of instances, arrays and roots */

@@ -63,7 +63,7 @@ int gen_world_open(struct gen_world *w, const char *path, unsigned id_size, uint
 int gen_world_close(struct gen_world *w);
 
 /*
- * Declares a class with reference fields of these names (lent) and, optionally, an int field.
+ * Declares a class with reference fields of these names (borrowed) and, optionally, an int field.
  * Returns the class number.
  */
 unsigned gen_class(struct gen_world *w, const char *name, const char *const *references,

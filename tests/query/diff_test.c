@@ -14,7 +14,7 @@
 
 static struct world before, after;
 static struct hdb *olds[1];
-static char dump_paths[2][600]; /* lent to open databases */
+static char dump_paths[2][600]; /* borrowed by open databases */
 
 /*
  * Closes a world, renames its files so that the next world does not overwrite them, and opens it

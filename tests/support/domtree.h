@@ -26,7 +26,7 @@ struct graph_children {
 	struct base_big first_big, child_big;
 };
 
-/* A tree. The arrays are lent. `retained` may be NULL. */
+/* A tree. The arrays are borrowed. `retained` may be NULL. */
 struct graph_tree {
 	const uint32_t *idom;
 	uint32_t node_count;
@@ -64,8 +64,8 @@ struct graph_walk {
 
 /*
  * Starts a walk of the nodes below `start`, which is not itself entered or left. node_count means
- * the whole tree. `children` and `work` are lent. The walk must be released in any case. Memory: 8
- * bytes per level of the tree, within the budget of `work`.
+ * the whole tree. `children` and `work` are borrowed. The walk must be released in any case.
+ * Memory: 8 bytes per level of the tree, within the budget of `work`.
  */
 int graph_walk_init(struct graph_walk *walk, const struct graph_children *children, uint32_t start,
 		    struct base_work *work, struct hdb_error *err);

@@ -168,7 +168,7 @@ static void oracle_row(struct oracle_graph *g, uint32_t v, uint8_t *length, uint
 
 /*
  * Packs the references into rows and returns the rows. They are packed on each call, because an
- * algorithm consumes them. The rows are lent, and freed with the graph unless the algorithm has
+ * algorithm consumes them. The rows are borrowed, and freed with the graph unless the algorithm has
  * freed them.
  */
 static UNUSED struct graph_rows *oracle_rows(struct oracle_graph *g, struct base_work *work)

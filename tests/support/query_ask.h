@@ -62,7 +62,7 @@ struct ask {
 };
 
 /*
- * Arguments are lent until the rows are closed, so at most four answers may be open at the same
+ * Arguments are borrowed until the rows are closed, so at most four answers may be open at the same
  * time.
  */
 static inline int ask_open(struct hdb *db, const struct ask *ask, struct hdb_rows **rows,

@@ -12,10 +12,10 @@
 #include "capture/reply.h"
 
 struct attach {
-	struct process *process;               /* lent */
-	const struct capture_options *options; /* lent */
-	int tmp_fd;                            /* the VM's /tmp; lent */
-	int cwd_fd;  /* the VM's working directory; lent; -1: not accessible */
+	struct process *process;               /* borrowed */
+	const struct capture_options *options; /* borrowed */
+	int tmp_fd;                            /* the VM's /tmp; borrowed */
+	int cwd_fd;  /* the VM's working directory; borrowed; -1: not accessible */
 	int version; /* protocol version; 0: not queried yet */
 };
 

@@ -74,9 +74,10 @@ struct capture_options {
 	unsigned parallel;  /* VM threads that write the dump; 0 means one */
 	unsigned gz;        /* compression level of the VM, 1 to 9, or 0 if none */
 	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
-	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; lent */
-	const char *serial; /* serial number of the Android device; NULL means the only one; lent */
-	const base_flag *cancel; /* set to nonzero by the caller to stop; NULL: never; lent */
+	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; borrowed */
+	const char *
+		serial; /* serial number of the Android device; NULL means the only one; borrowed */
+	const base_flag *cancel; /* set to nonzero by the caller to stop; NULL: never; borrowed */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
 	void *ctx;                                   /* passed to notice */
 };
@@ -84,9 +85,9 @@ struct capture_options {
 struct capture;
 
 /*
- * Makes the VM with this PID dump its heap. `options` is lent until capture_end. The caller must
- * pass *out to capture_end. Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it
- * is not a HotSpot VM, HDB_EIO if access is denied, or the VM exits, does not answer in time or
+ * Makes the VM with this PID dump its heap. `options` is borrowed until capture_end. The caller
+ * must pass *out to capture_end. Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if
+ * it is not a HotSpot VM, HDB_EIO if access is denied, or the VM exits, does not answer in time or
  * cannot dump, HDB_EINTR if cancelled. A failure leaves no files behind.
  */
 int capture_vm_start(int pid, const struct capture_options *options, struct capture **out,

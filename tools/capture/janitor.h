@@ -26,8 +26,8 @@ struct janitor_files {
 	int tmp_fd;          /* the parent of `directory` */
 	int folder_fd;       /* `folder` itself */
 	int cwd_fd;          /* another place where the trigger file may be; -1: none */
-	const char *folder;  /* its name; lent */
-	const char *trigger; /* name of the trigger file; lent */
+	const char *folder;  /* its name; borrowed */
+	const char *trigger; /* name of the trigger file; borrowed */
 };
 
 /*

@@ -16,7 +16,7 @@
 #define PERFDATA_MAX ((size_t)1 << 20)
 
 struct perfdata {
-	const uint8_t *data; /* lent */
+	const uint8_t *data; /* borrowed */
 	size_t size;
 	bool is_big_endian;
 	size_t next;   /* offset of the next entry */
@@ -33,7 +33,7 @@ struct perfdata_entry {
 	size_t text_size;
 };
 
-/* Starts reading. Returns false if the data is not in this format. `data` is lent. */
+/* Starts reading. Returns false if the data is not in this format. `data` is borrowed. */
 bool perfdata_begin(struct perfdata *p, const void *data, size_t size);
 
 /* Returns the next complete entry of a known type; false at the end. */

@@ -15,10 +15,10 @@
 
 struct stream {
 	/* The caller sets these members. */
-	int from_fd; /* a pipe or a file; lent */
-	/* socket whose peer hangs up after the last byte, or without sending any; -1: none; lent */
+	int from_fd; /* a pipe or a file; borrowed */
+	/* socket whose peer hangs up at the end, or without sending any byte; -1: none; borrowed */
 	int watch_fd;
-	const struct capture_options *options; /* lent */
+	const struct capture_options *options; /* borrowed */
 	/*
 	 * Called on the stream's thread after the last byte. Returns HDB_OK if `bytes` is the whole
 	 * dump, otherwise a failure. If it is NULL, the dump is always complete.

@@ -16,9 +16,10 @@ struct answer {
 	const char *name; /* value of the key "query" in JSON */
 	/* value of the key "section" in JSON, for reports, or NULL if none */
 	const char *section;
-	const struct hdb_query_args *args; /* arguments of the query; lent, or NULL if none */
-	struct hdb_rows *rows;             /* lent; NULL: not a query; the facts are in: */
-	const struct row_source *source;   /* lent; row source if `rows` is NULL, or NULL if none */
+	const struct hdb_query_args *args; /* arguments of the query; borrowed, or NULL if none */
+	struct hdb_rows *rows;             /* borrowed; NULL: not a query; the facts are in: */
+	const struct row_source
+		*source; /* borrowed; row source if `rows` is NULL, or NULL if none */
 	const struct own_fact *facts;
 	size_t fact_count;
 	uint64_t limit;   /* limit passed to the query, or 0 if none */
@@ -31,12 +32,13 @@ struct answer {
 	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
 	_Atomic uint64_t *written;
 	const base_flag *cancel;
-	const char *filter;      /* words that a printed row must contain; lent; NULL or "": any */
-	struct sampled *sampled; /* samples of a recording for the rows; lent, or NULL if none */
-	struct notes *notes;     /* notes of the database, for people and JSON; lent; NULL: none */
+	const char *filter; /* words that a printed row must contain; borrowed; NULL or "": any */
+	struct sampled
+		*sampled;    /* samples of a recording for the rows; borrowed, or NULL if none */
+	struct notes *notes; /* notes of the database, for people and JSON; borrowed; NULL: none */
 	/* Called after each row; may replace a value of the row. */
 	void (*on_row)(struct answer *answer);
-	const struct hdb_value *changed; /* lent, or NULL if none */
+	const struct hdb_value *changed; /* borrowed, or NULL if none */
 	size_t changed_column;
 	/* Adds members to the end of the JSON object, or NULL if none. */
 	void (*put_more)(const struct answer *answer, struct output *out);
@@ -84,7 +86,7 @@ const struct hdb_value *answer_value(const struct answer *answer, size_t column)
 int answer_next(struct answer *answer, const struct output *out);
 /* Returns the number of rows without the limit. Call after the last answer_next. */
 int answer_total(struct answer *answer, uint64_t *total);
-/* An answer and its output as a column stream, to which both are lent. */
+/* An answer and its output as a column stream, which borrows both. */
 struct answer_columns {
 	struct answer *answer;
 	const struct output *out;

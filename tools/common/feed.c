@@ -44,7 +44,7 @@
 
 struct feed {
 	char path[32];    /* path of the pipe */
-	const char *name; /* lent, as is progress */
+	const char *name; /* borrowed, as is progress */
 	const struct hdb_progress *progress;
 	pid_t fetch;                 /* process of the command, or 0 if none */
 	int from_fd;                 /* input */
@@ -55,7 +55,7 @@ struct feed {
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
 	int read_fd;                 /* the reader's end */
 	int write_fd;                /* the thread's end */
-	const char *named;           /* file in the archive, lent; NULL means the first dump */
+	const char *named;           /* file in the archive, borrowed; NULL means the first dump */
 	struct archive *archive;
 	bool is_running; /* the thread runs */
 	pthread_t thread;

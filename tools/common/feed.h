@@ -28,7 +28,7 @@ struct feed;
  * begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for the
  * name; NULL means the name is a file. Sets *out to NULL if the dump is a plain file; otherwise the
  * caller must pass *out to feed_close, and `name` and `progress` (of which only cancel and notice
- * are used) are lent until then.
+ * are used) are borrowed until then.
  */
 int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
 	      struct feed **out, struct hdb_error *err);

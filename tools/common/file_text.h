@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 struct file_text {
-	const char *name; /* name for messages; lent */
+	const char *name; /* name for messages; borrowed */
 	char *data;       /* owned, zero-terminated; NULL after a failure */
 	size_t size, size_max;
 };

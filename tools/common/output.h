@@ -30,9 +30,9 @@ struct output_hooks {
 struct output {
 	const struct output_hooks *hooks; /* static, or NULL if none */
 	int fd;
-	struct bytes
-		*into; /* NULL: write to the descriptor; otherwise collect the text here; lent */
-	int error;     /* errno of the first failed write, or 0 if none */
+	struct bytes *
+		into; /* NULL: write to the descriptor; otherwise collect the text here; borrowed */
+	int error;    /* errno of the first failed write, or 0 if none */
 	bool is_terminal;
 	bool is_held;       /* whether to write only when the buffer is full, or at the end */
 	bool was_shortened; /* whether class names lost their packages; see output_fit */

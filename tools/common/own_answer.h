@@ -17,8 +17,8 @@ struct row_source {
 	void *ctx;
 	size_t count;                                  /* number of columns */
 	int (*next)(void *ctx, struct hdb_error *err); /* like hdb_rows_next */
-	const struct hdb_column *columns;              /* lent */
-	const struct hdb_value *cells;                 /* cells of the current row; lent */
+	const struct hdb_column *columns;              /* borrowed */
+	const struct hdb_value *cells;                 /* cells of the current row; borrowed */
 	uint64_t row_count;                            /* number of rows; 0: call total */
 	/* like hdb_rows_total; NULL if the number is unknown */
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
@@ -41,7 +41,7 @@ struct own_answer {
 	char notice[1024]; /* further information for the user; empty: none */
 };
 
-/* Makes a text cell (lent; null if NULL or empty), or a number. */
+/* Makes a text cell (borrowed; null if NULL or empty), or a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
 /* Makes a number cell. 0 means that the number is unknown, and becomes null. */

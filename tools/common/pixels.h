@@ -11,7 +11,7 @@
 struct pixels {
 	uint32_t width, height;
 	unsigned pixel_bytes; /* 4: RGBA, premultiplied alpha; 2: RGB_565; 1: alpha only */
-	const uint8_t *bytes; /* width x height x pixel_bytes bytes; lent */
+	const uint8_t *bytes; /* width x height x pixel_bytes bytes; borrowed */
 };
 
 struct image_kind {

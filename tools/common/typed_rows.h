@@ -19,8 +19,8 @@ struct typed_source {
 };
 
 /*
- * Fills *out (lent) with a stream of the rows, as hdb_source_arrow does. rows.close is called when
- * the stream is released, or after a failure. If there are more than 4,096 rows and untyped
+ * Fills *out (borrowed) with a stream of the rows, as hdb_source_arrow does. rows.close is called
+ * when the stream is released, or after a failure. If there are more than 4,096 rows and untyped
  * columns, the statement runs twice: first to determine types.
  */
 int typed_rows_arrow(const struct typed_source *from, size_t batch_rows,

@@ -26,7 +26,7 @@ struct export_options {
 	int is_plain;  /* nonzero: no compression */
 	int level;     /* zstd level; 0: EXPORT_LEVEL */
 	uint64_t rows; /* rows in a row group; 0: 1,048,576 */
-	/* Key/value pairs stored in the file, terminated by NULL; lent, or NULL if none. */
+	/* Key/value pairs stored in the file, terminated by NULL; borrowed, or NULL if none. */
 	const char *const *notes;
 };
 
@@ -48,7 +48,7 @@ struct export_result {
 int export_stream(struct ArrowArrayStream *stream, const struct export_options *options,
 		  const struct export_sink *sink, struct export_result *out, struct hdb_error *err);
 
-/* Writes into a file, which is lent. */
+/* Writes into a file, which is borrowed. */
 struct export_sink export_file_sink(struct base_outfile *file);
 
 #endif

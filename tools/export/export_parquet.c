@@ -33,7 +33,7 @@ enum thrift_type {
 
 /* Writer state. Fields of a structure must be written in ascending order. */
 struct thrift {
-	struct bytes *to;       /* output; lent */
+	struct bytes *to;       /* output; borrowed */
 	int last[THRIFT_DEPTH]; /* number of the last field, by nesting level */
 	int depth;
 };

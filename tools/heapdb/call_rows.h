@@ -31,7 +31,7 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 
 /* Samples of old objects by class, for rows of suspects. */
 struct sampled {
-	struct hdb_rows *rows; /* lent */
+	struct hdb_rows *rows; /* borrowed */
 	struct call_tree tree; /* classes, and below each the allocating frames */
 	uint64_t last_suspect; /* number of the last suspect for which a sentence was made */
 	size_t class_name, objects, suspect, text; /* column numbers */

@@ -261,11 +261,11 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 int cli_open_database(struct cli *cli);
 
 /*
- * Returns the open options from the command line, for one of `of` databases. `dump_path` is lent
- * while a database is open.
+ * Returns the open options from the command line, for one of `of` databases. `dump_path` is
+ * borrowed while a database is open.
  */
 struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of);
-/* Opens a database with these options. The arguments are lent while it is open. */
+/* Opens a database with these options. The arguments are borrowed while it is open. */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
 

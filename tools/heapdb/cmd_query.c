@@ -184,8 +184,9 @@ static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	const struct prose *text = text_of(cli);
 	struct render_style style;
-	struct hdb_query_args args;                                   /* lent to the rows */
-	BASE_SCOPED(where_close) struct where where = { .cli = cli }; /* also lent to the rows */
+	struct hdb_query_args args; /* borrowed by the rows */
+	BASE_SCOPED(where_close)
+	struct where where = { .cli = cli }; /* also borrowed by the rows */
 	DOOR_ROWS *rows = NULL;
 
 	set_defaults(cli);

@@ -79,7 +79,7 @@ struct rewriting {
 	struct cli *cli;
 	struct hdb_output_options output;
 	struct feed *feed;
-	const char *path; /* path to read from; lent by the feed */
+	const char *path; /* path to read from; borrowed by the feed */
 	struct hdb_output_result result;
 };
 

@@ -42,7 +42,7 @@ struct gate_check {
 };
 
 struct gate_budget {
-	const char *path;          /* lent */
+	const char *path;          /* borrowed */
 	struct gate_check *checks; /* owned */
 	size_t count, failed;
 	double margin; /* per cent that --update adds */

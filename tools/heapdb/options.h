@@ -79,7 +79,7 @@ enum option_group {
 /* Values of an option that may be repeated. */
 #define OPTIONS_REPEATED_MAX 16
 struct repeated {
-	const char *values[OPTIONS_REPEATED_MAX]; /* lent */
+	const char *values[OPTIONS_REPEATED_MAX]; /* borrowed */
 	size_t count;
 };
 
@@ -161,7 +161,7 @@ struct options {
 /* Kind of an option's value, and the type of its member in struct options. */
 enum option_kind {
 	OPTION_FLAG,   /* bool */
-	OPTION_TEXT,   /* const char *, lent */
+	OPTION_TEXT,   /* const char *, borrowed */
 	OPTION_NUMBER, /* unsigned: 1 to `limit` */
 	OPTION_BYTES,  /* uint64_t, at least 1 */
 	OPTION_COUNT,  /* uint64_t: rows, 0 for all */

@@ -32,7 +32,7 @@ struct prose_column {
 
 struct prose_groups {
 	BASE_VEC_AS(vec, struct prose_group, items, count);
-	const struct prose_column *columns; /* lent */
+	const struct prose_column *columns; /* borrowed */
 	size_t column_count;
 };
 

@@ -79,8 +79,8 @@ struct table {
 	struct output *out;
 	size_t columns;
 	size_t last;           /* last visible column */
-	struct column *column; /* one per column; lent */
-	struct cell *cells;    /* cells of the batch; lent */
+	struct column *column; /* one per column; borrowed */
+	struct cell *cells;    /* cells of the batch; borrowed */
 	size_t rows;           /* rows in the batch */
 	size_t tree, level;    /* column indexes of the tree's names and level; SIZE_MAX: no tree */
 	uint64_t depth[BATCH_ROWS];   /* level of each row in the batch */

@@ -13,9 +13,9 @@
 enum watch_keep { KEEP_DATABASE, KEEP_GRAPH, KEEP_REDACTED, KEEP_DUMP };
 
 struct watch_action {
-	const char *dir;    /* parent of the directories of captures; lent */
-	const char *series; /* series for the reports; lent */
-	const char *then;   /* shell command to run afterwards, or NULL if none; lent */
+	const char *dir;    /* parent of the directories of captures; borrowed */
+	const char *series; /* series for the reports; borrowed */
+	const char *then;   /* shell command to run afterwards, or NULL if none; borrowed */
 	enum watch_keep keep;
 	uint64_t lapse; /* factor by which time passes faster, for tests */
 };

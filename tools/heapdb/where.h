@@ -15,7 +15,7 @@ struct where {
 };
 
 /*
- * Sets args->filter if --where was given. `where` is lent until the rows are closed; then the
+ * Sets args->filter if --where was given. `where` is borrowed until the rows are closed; then the
  * caller must call where_close. Fails with HDB_EUSAGE without SQLite.
  */
 int where_open(struct where *where, struct cli *cli, struct hdb_query_args *args);

@@ -14,7 +14,7 @@ struct with_files {
 	/* Names of the answers, which the page uses to request them; static. */
 	const char *answers[WITH_ANSWERS_MAX];
 	size_t count;
-	const struct repeated *files; /* lent */
+	const struct repeated *files; /* borrowed */
 	const char *readers[OPTIONS_REPEATED_MAX];
 };
 

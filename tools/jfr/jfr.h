@@ -37,7 +37,7 @@ struct jfr_value {
 struct jfr;
 
 /*
- * Opens a recording. `data` is lent until jfr_close. The caller must close *out even after an
+ * Opens a recording. `data` is borrowed until jfr_close. The caller must close *out even after an
  * error.
  */
 int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err);

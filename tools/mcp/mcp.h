@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 struct mcp_options {
-	/* only databases below these directories are accessible; lent */
+	/* only databases below these directories are accessible; borrowed */
 	const char *const *folders;
 	size_t folder_count;
 	uint64_t memory_bytes; /* as in struct hdb_open_options, for each open database */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A database to be made. Strings are lent. */
+/* A database to be made. Strings are borrowed. */
 struct making {
 	const char *dump_path; /* NULL: capture `pid` */
 	int pid;

@@ -50,7 +50,7 @@ struct mcp_database {
 };
 
 struct mcp_files {
-	const struct mcp_options *options; /* lent */
+	const struct mcp_options *options; /* borrowed */
 	char **folders;                    /* real paths; owned */
 	size_t folder_count;
 	struct hdb_open_options open; /* options for opening databases */
@@ -123,7 +123,7 @@ struct mcp_question {
 int mcp_answer(struct hdb *db, const struct mcp_question *question, struct mcp_page *page,
 	       json_t **out, struct hdb_error *err);
 
-/* A statement in SQL or OQL; all members are lent. */
+/* A statement in SQL or OQL; all members are borrowed. */
 struct mcp_statement {
 	struct hdb *db;
 	const char *text;

@@ -58,7 +58,7 @@ enum memory_part {
 /* Use of memory. */
 struct memory_use {
 	enum memory_part part;
-	const char *detail; /* lent; NULL or "": the whole part */
+	const char *detail; /* borrowed; NULL or "": the whole part */
 };
 static inline struct memory_use memory_for(enum memory_part part, const char *detail)
 {
@@ -172,13 +172,13 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 			      const base_flag *cancel, struct hdb_error *err);
 
 /*
- * Computes the answer, once. *out is lent until memory_answer_free. Fails with HDB_EUSAGE if there
- * are no smaps.
+ * Computes the answer, once. *out is borrowed until memory_answer_free. Fails with HDB_EUSAGE if
+ * there are no smaps.
  */
 int memory_answer_make(struct memory_answer *account, const struct own_answer **out,
 		       struct hdb_error *err);
 
-/* The sources of an account. All members are lent. */
+/* The sources of an account. All members are borrowed. */
 struct memory_sources {
 	int pid; /* 0: none */
 	const char *const *files;

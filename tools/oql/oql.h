@@ -34,8 +34,8 @@
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
 /*
- * A string that need not be zero-terminated: a statement or part of one. It is lent, or borrowed
- * until the statement is closed.
+ * A string that need not be zero-terminated: a statement or part of one. It is borrowed until the
+ * statement is closed.
  */
 struct oql_str {
 	const char *data;
@@ -51,7 +51,7 @@ struct oql_options {
 	 * whether objects are cells such as "java.util.HashMap @ 0x12c4" instead of IDs or strings
 	 */
 	bool with_labels;
-	struct hdb_progress progress; /* progress and cancellation; its pointers are lent */
+	struct hdb_progress progress; /* progress and cancellation; its pointers are borrowed */
 };
 
 struct oql;
@@ -109,8 +109,8 @@ int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *op
 	       struct hdb_row_source *out, struct hdb_error *err);
 
 /*
- * Fills *out (lent) with a stream of the rows in Arrow's format. `db` is lent until the stream is
- * released.
+ * Fills *out (borrowed) with a stream of the rows in Arrow's format. `db` is borrowed until the
+ * stream is released.
  */
 int oql_arrow(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	      struct ArrowArrayStream *out, struct hdb_error *err);

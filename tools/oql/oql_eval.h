@@ -91,7 +91,7 @@ struct oql_in_set;
 
 struct oql_eval {
 	struct hdb *db;
-	const char *text; /* statement text for messages; lent */
+	const char *text; /* statement text for messages; borrowed */
 	struct hdb_error *err;
 	struct hdb_progress progress;
 	struct oql_budget budget;

@@ -27,7 +27,7 @@ struct oql_chunk;
  * Memory that is freed all at once. An arena with all members except `budget` set to zero is empty.
  */
 struct oql_arena {
-	struct oql_budget *budget; /* lent */
+	struct oql_budget *budget; /* borrowed */
 	struct oql_chunk *chunks;  /* newest first; owned */
 };
 
@@ -69,7 +69,7 @@ int oql_text_check(const struct bytes *text, struct hdb_error *err);
 
 /* A set of byte strings, numbered from 0 in insertion order. */
 struct oql_keys {
-	struct oql_budget *budget; /* lent; set by the caller */
+	struct oql_budget *budget; /* borrowed; set by the caller */
 	struct base_names names;
 	uint64_t bytes; /* number of bytes taken from the budget */
 };

@@ -27,7 +27,7 @@ struct picture {
 	BASE_VEC_AS(vec, struct picture_node, nodes, count);
 	size_t last;        /* the last node added */
 	struct bytes names; /* escaped, without control characters */
-	const char *title;  /* lent */
+	const char *title;  /* borrowed */
 };
 
 /* Returns the name, which is not zero-terminated. */

@@ -30,7 +30,7 @@ struct picture;
 /* A node to add. */
 struct picture_part {
 	uint64_t level;   /* 0: top level */
-	const char *name; /* lent; may be any bytes, which are escaped if they are not text */
+	const char *name; /* borrowed; may be any bytes, which are escaped if they are not text */
 	size_t name_size;
 	uint64_t bytes; /* including descendants */
 	uint64_t count; /* number of objects, or 0 if unknown */
@@ -40,7 +40,7 @@ struct picture_part {
 
 /*
  * Makes an empty picture, which the caller must release with picture_release. `title` describes it
- * and is lent. Fails with HDB_ENOMEM if memory is exhausted.
+ * and is borrowed. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int picture_make(struct picture **picture, const char *title, struct hdb_error *err);
 void picture_release(struct picture *picture); /* NULL is allowed */

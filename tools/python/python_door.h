@@ -20,13 +20,13 @@ HDB_API int hdbpy_default_path(const char *dump_path, char *out, size_t size,
 /* Options of a statement. */
 struct hdbpy_options {
 	size_t batch_rows;       /* as in hdb_rows_arrow */
-	const base_flag *cancel; /* lent until the stream's release, or NULL if none */
+	const base_flag *cancel; /* borrowed until the stream's release, or NULL if none */
 	int all;                 /* SQL: whether tables include unreachable objects */
 };
 
 /*
- * Runs an SQL statement and fills *out (lent) with an Arrow stream of its rows. `db` is lent until
- * the stream's release.
+ * Runs an SQL statement and fills *out (borrowed) with an Arrow stream of its rows. `db` is
+ * borrowed until the stream's release.
  */
 HDB_API int hdbpy_sql(struct hdb *db, const char *statement, const struct hdbpy_options *opt,
 		      struct ArrowArrayStream *out, struct hdb_error *err);

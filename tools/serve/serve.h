@@ -33,9 +33,9 @@
 #define SERVE_WORKERS_DEFAULT 4
 
 struct serve_database {
-	const char *name;    /* name shown on the page; lent */
-	const char *db_path; /* lent */
-	/* current path of the dump; NULL means the path at the time of the import; lent */
+	const char *name;    /* name shown on the page; borrowed */
+	const char *db_path; /* borrowed */
+	/* current path of the dump; NULL means the path at the time of the import; borrowed */
 	const char *dump_path;
 };
 
@@ -43,19 +43,19 @@ struct serve_database {
 enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
 
 struct serve_options {
-	const struct serve_database *databases; /* lent */
+	const struct serve_database *databases; /* borrowed */
 	size_t database_count;
-	const char *listen;    /* an IPv4 or IPv6 address; NULL: 127.0.0.1; lent */
+	const char *listen;    /* an IPv4 or IPv6 address; NULL: 127.0.0.1; borrowed */
 	unsigned port;         /* 0: any free port */
 	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
 	uint64_t memory_bytes; /* memory of all workers together; 0 means unlimited */
-	const char *tmp_dir;   /* as in struct hdb_open_options; lent */
-	const base_flag *stop; /* nonzero: stop the server; a signal handler may set it; lent */
+	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
+	const base_flag *stop; /* nonzero: stop the server; a signal handler may set it; borrowed */
 	/*
 	 * Names of the answers that come from files other than the databases, and the function that
 	 * makes one of them, which any worker may call. It stops with HDB_EINTR if *cancel is set.
 	 */
-	const char *const *files; /* lent */
+	const char *const *files; /* borrowed */
 	size_t file_count;
 	int (*write_file)(void *ctx, const char *name, int fd, const base_flag *cancel,
 			  struct hdb_error *err);

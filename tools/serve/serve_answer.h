@@ -14,7 +14,7 @@
 #define SERVE_HAS_SQL false
 #endif
 
-/* Data and settings that a worker provides for a job. All members are lent. */
+/* Data and settings that a worker provides for a job. All members are borrowed. */
 struct serve_means {
 	const struct serve_options *options;
 	struct hdb *const *databases; /* its handles */

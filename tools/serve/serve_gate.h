@@ -26,7 +26,7 @@ bool serve_gate_init(struct serve_gate *gate, const char *address, unsigned port
 
 /* Relevant headers of a request. Initialise to zeros. */
 struct serve_headers {
-	const char *host, *origin, *fetch_site, *cookies, *length; /* lent, or NULL if none */
+	const char *host, *origin, *fetch_site, *cookies, *length; /* borrowed, or NULL if none */
 	bool has_body;
 	bool takes_gzip;
 	/*

@@ -43,7 +43,7 @@ struct worker {
 };
 
 struct serve_jobs {
-	const struct serve_options *options; /* lent */
+	const struct serve_options *options; /* borrowed */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct serve_job *first, *last; /* waiting jobs */

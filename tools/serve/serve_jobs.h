@@ -87,7 +87,7 @@ struct serve_job {
 	void (*done)(struct serve_job *job);
 	void *connection;
 	int client;             /* socket of the client, open until `done`; -1: none */
-	_Atomic uint64_t *held; /* lent: bytes of all unread answers, or NULL if none */
+	_Atomic uint64_t *held; /* borrowed: bytes of all unread answers, or NULL if none */
 
 	/* For the workers only. */
 	uint64_t size; /* its share of *held */

@@ -40,7 +40,7 @@ struct heapsql {
 	size_t source_count;
 	bool is_guarded;  /* whether the running statement comes from the user */
 	bool is_listed;   /* whether sqlite_master lists the tables */
-	const char *text; /* current statement, for hints; lent, or NULL if none */
+	const char *text; /* current statement, for hints; borrowed, or NULL if none */
 	char *tmp_dir;
 	/* state of retained_set */
 	enum { SETS_ONE_BY_ONE, SETS_COLLECT, SETS_KNOWN } sets;

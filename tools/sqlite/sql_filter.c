@@ -13,7 +13,7 @@ struct heapsql_filter {
 	size_t count;
 	/* columns that are used, as in sqlite3_index_info.colUsed */
 	sqlite3_uint64 used;
-	const struct hdb_value *const *values; /* values of the current row; lent */
+	const struct hdb_value *const *values; /* values of the current row; borrowed */
 };
 
 #define TABLE "heapdb row"

@@ -154,8 +154,8 @@ struct sql_cursor {
 	struct sql_source *source;
 	const struct sql_table_def *def;
 	struct hdb *db;
-	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL: no constraint; lent to begin */
-	/* choice of `plan`: sqlite3_index_info.idxNum, and values; lent to begin */
+	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL: no constraint; borrowed by begin */
+	/* choice of `plan`: sqlite3_index_info.idxNum, and values; borrowed by begin */
 	int index, argc;
 	struct sqlite3_value **argv;
 	sqlite3_uint64 used; /* columns read, as in sqlite3_index_info.colUsed */
@@ -301,7 +301,7 @@ int sql_register_functions(struct sql_source *source);
 bool sql_is_function(const char *name);
 /*
  * Registers hex() and regexp(), which replace SQLite's own. This is not possible while a statement
- * runs. `cancel` (lent, or NULL if none) stops a match.
+ * runs. `cancel` (borrowed, or NULL if none) stops a match.
  */
 int sql_register_plain(struct sqlite3 *sqlite, const base_flag *cancel);
 /* Registers bounded versions of SQLite functions that could run for minutes. */

@@ -23,7 +23,7 @@ struct query_def {
 struct query_state {
 	struct hdb_rows *rows;
 	struct hdb *before;    /* owned */
-	char *texts[ARGS_MAX]; /* owned memory lent to the rows */
+	char *texts[ARGS_MAX]; /* owned memory that the rows borrow */
 	size_t text_count;
 	const char *targets[ARGS_MAX];
 	struct hdb_option options[ARGS_MAX];

@@ -18,7 +18,7 @@ int sql_source_open(struct sqlite3 *sqlite, const struct heapsql_database *datab
 	source->db = database->db;
 	source->name = strdup(database->name ? database->name : "main");
 	source->is_only = !database->name;
-	source->database.name = NULL; /* lent: the source has its own copy */
+	source->database.name = NULL; /* borrowed: the source has its own copy */
 	source->name_sizes =
 		calloc((size_t)hdb_class_count(source->db) + 1, sizeof(*source->name_sizes));
 	if (!source->name || !source->name_sizes) {

@@ -18,8 +18,8 @@ struct heapsql;
 
 struct heapsql_options {
 	uint64_t memory_bytes;   /* memory limit of SQLite; 0: 256 MiB */
-	const char *tmp_dir;     /* directory for large sorts; NULL: SQLite's choice; lent */
-	const base_flag *cancel; /* nonzero: statements stop with HDB_EINTR; lent */
+	const char *tmp_dir;     /* directory for large sorts; NULL: SQLite's choice; borrowed */
+	const base_flag *cancel; /* nonzero: statements stop with HDB_EINTR; borrowed */
 };
 
 /* Opens a connection. The caller must close *out with heapsql_close. `opt` may be NULL. */
@@ -30,7 +30,7 @@ static inline void heapsql_close_at(struct heapsql **sql)
 	heapsql_close(*sql);
 }
 
-/* A database of a connection; all members are lent until heapsql_close. */
+/* A database of a connection; all members are borrowed until heapsql_close. */
 struct heapsql_database {
 	struct hdb *db;
 	const char *name; /* schema name; NULL means the only database */
@@ -92,7 +92,7 @@ static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
  */
 struct heapsql_answer {
 	struct row_source source;  /* refers to this struct */
-	struct heapsql_rows *rows; /* lent */
+	struct heapsql_rows *rows; /* borrowed */
 	/* maximum number of bytes of text in all rows, otherwise HDB_ELIMIT; 0 means unlimited */
 	uint64_t texts_max;
 	uint64_t texts;
@@ -101,7 +101,7 @@ struct heapsql_answer {
 };
 
 /*
- * Reads the first row. `rows` is lent while `out` is in use. Returns HDB_OK even if there is no
+ * Reads the first row. `rows` is borrowed while `out` is in use. Returns HDB_OK even if there is no
  * row.
  */
 int heapsql_answer(struct heapsql_answer *out, struct heapsql_rows *rows, struct hdb_error *err);
@@ -144,10 +144,10 @@ struct heapsql_arrow_options {
 	bool all;          /* as in heapsql_database */
 };
 /*
- * Fills *out (lent) with an Arrow stream of the rows of the only statement in `text`. The stream
- * owns everything that it needs except `db`, which is lent until the stream is released. If there
- * are more than 4,096 rows and expression columns, the statement runs once in advance to determine
- * types. Fails with HDB_EUSAGE if there is not exactly one statement.
+ * Fills *out (borrowed) with an Arrow stream of the rows of the only statement in `text`. The
+ * stream owns everything that it needs except `db`, which is borrowed until the stream is released.
+ * If there are more than 4,096 rows and expression columns, the statement runs once in advance to
+ * determine types. Fails with HDB_EUSAGE if there is not exactly one statement.
  */
 int heapsql_arrow(struct hdb *db, const char *text, const struct heapsql_arrow_options *opt,
 		  struct ArrowArrayStream *out, struct hdb_error *err);

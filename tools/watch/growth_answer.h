@@ -30,7 +30,7 @@ int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb
 /*
  * Computes the answer, once: rows of growth, or the points of the lines, at most a few hundred of
  * each, where a row is a sample (figures of a JVM at a time), a class (its bytes in a histogram),
- * or an event. *out is lent until growth_answer_free. Fails with HDB_EFORMAT if there are no
+ * or an event. *out is borrowed until growth_answer_free. Fails with HDB_EFORMAT if there are no
  * records.
  */
 int growth_answer_make(struct growth_answer *answer, bool is_points, const struct own_answer **out,

@@ -13,7 +13,7 @@
 
 /* Must be initialised with zeros. */
 struct growth_points {
-	const struct growth *growth; /* lent */
+	const struct growth *growth; /* borrowed */
 	struct base_vec list;        /* struct point */
 	size_t at;
 	struct hdb_value cells[GROWTH_POINT_COLUMNS];

@@ -27,7 +27,7 @@ struct watch_jvm {
 	uint64_t oom_dump_ms;
 };
 
-/* A capture to be made. Strings are lent during the call. */
+/* A capture to be made. Strings are borrowed during the call. */
 struct watch_capture {
 	int pid;
 	const struct series_record *sample;

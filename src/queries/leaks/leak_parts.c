@@ -166,7 +166,7 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 /* ---- objects that the children hold ---- */
 
 struct elements {
-	struct query *q; /* lent */
+	struct query *q; /* borrowed */
 	struct analysis_class_sum *classes;
 	/* sums of squares over the sampled children, by class, for estimating the error */
 	double *count_squares, *byte_squares;

@@ -24,7 +24,7 @@
  */
 struct trace_ids {
 	struct heap *heap;      /* borrowed, as is `work` */
-	struct base_work *work; /* lent */
+	struct base_work *work; /* borrowed */
 	/*
 	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart, in which
 	 * case heap_find is used.
