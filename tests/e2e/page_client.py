@@ -719,6 +719,27 @@ try:
     check("numbers are as in the language", browser.until("/\\b[0-9]{2}[.][0-9]{3}\\b/.test(document.querySelector('.strip')?.innerText)"))
     browser.call("Emulation.setLocaleOverride")
 
+    # Panels that need the same answer share its request, until the last of them leaves; the growth of the heap is shown
+    # before its owners are found.
+    browser.open("about:blank")
+    browser.open(URL.split("?")[0] + "#/overview")
+    browser.until("document.querySelector('.suspect') !== null")
+    browser.run("""window.real = window.fetch; window.asked = []; window.fetch = async (url, more) => {
+        const job = /job=([^&]*)/.exec(url)?.[1], isPair = /query.diff/.test(url) && !url.includes('limit=100&');
+        if (isPair || (/cancel/.test(url) && job === window.held)) asked.push(/by=[a-z]+|cancel/.exec(url)[0]);
+        if (isPair && url.includes('by=owner')) { window.held = job; await new Promise(done => { window.release = done; }); }
+        return real(url, more); }; 1""")
+    go("#/compare?db=0&before=1", "main .finding.sum", "growth of the heap")
+    check("owners are being found", browser.until("document.querySelector('main .wait')?.innerText.includes('the owners that grew')"))
+    browser.run("release(); 1")
+    check("owners are rows", browser.until("document.querySelector('main table td') !== null && document.querySelector('main .wait') === null"))
+    check("each is asked for once", browser.run("asked.sort().join()") == "by=dominator,by=owner")
+    go("#/compare?db=1&before=0", "main .finding.sum", "growth of the heap")
+    go("#/compare?db=1&before=0&o_by=class", "main table td", "growth of classes")
+    check("a panel that stays still waits", browser.run("asked.sort().join()") == "by=class,by=dominator,by=dominator,by=owner,by=owner")
+    browser.run("location.hash = '#/overview'; 1")
+    check("the last one cancels", browser.until("asked.filter(w => w === 'cancel').length === 1"))
+
     # Threads with equal stacks are in one group only if they wait for locks of one class and owner.
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")

@@ -205,9 +205,6 @@ export function keyOf(query: string, params: Params): string {
 let jobs = 0;
 const session = Math.random().toString(36).slice(2, 10);
 const cache = new Map<string, Answer>();
-// "info" requests in flight. Several panels show its facts at once, so they share one request that none may cancel.
-const shared = new Map<string, Question>();
-
 // "info" gains rows while the server builds tables. The size of the heap is the last one, so then it may be cached.
 export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
 
@@ -265,31 +262,52 @@ export function ask(query: string, params: Params): Question {
     };
   }
   const text = argumentsOf(params.db === "0" ? { ...params, db: undefined } : params),
-    key = `${query}?${text}`;
-  const old = cache.get(key),
-    inFlight = shared.get(key);
-  if (inFlight) return inFlight;
+    sorted = new URLSearchParams(text);
+  sorted.sort();
+  const key = `${query}?${sorted}`,
+    old = cache.get(key);
   if (old) return { answer: Promise.resolve(old), cancel() {}, progress: () => Promise.resolve({ state: "none" }) };
-  const job = `${session}-${++jobs}`;
+  const request = requests.get(key) ?? send(query, key, text);
+  request.users++;
+  let isLeft = false;
+  return {
+    answer: request.answer,
+    cancel() {
+      if (isLeft) return;
+      isLeft = true;
+      if (--request.users || query === "info") return;
+      if (requests.get(key) === request) requests.delete(key);
+      request.control.abort();
+      void fetch(`/api/cancel?job=${request.job}`, { method: "POST" }).catch(() => undefined);
+    },
+    progress: () => get<Progress>(`/api/progress?job=${request.job}`),
+  };
+}
+
+// Requests in flight. Panels that need the same answer share one, which is cancelled when the last of them leaves;
+// "info" is never cancelled, because the next view needs it.
+interface Request {
+  answer: Promise<Answer>;
+  control: AbortController;
+  job: string;
+  users: number;
+}
+const requests = new Map<string, Request>();
+
+function send(query: string, key: string, text: URLSearchParams): Request {
+  const control = new AbortController(),
+    job = `${session}-${++jobs}`;
   text.append("job", job);
-  const control = new AbortController();
   const answer = get<Answer>(`${pathOf(query)}?${text}`, control.signal).then((a) => {
     if (cache.size > 200) cache.delete(cache.keys().next().value as string);
     if (!files.includes(query) && (query !== "info" || isCounted(a))) cache.set(key, a);
     return a;
   });
-  const question: Question = {
-    answer,
-    cancel() {
-      if (shared.has(key)) return;
-      control.abort();
-      void fetch(`/api/cancel?job=${job}`, { method: "POST" }).catch(() => undefined);
-    },
-    progress: () => get<Progress>(`/api/progress?job=${job}`),
+  const request = { answer, control, job, users: 0 };
+  requests.set(key, request);
+  const done = () => {
+    if (requests.get(key) === request) requests.delete(key);
   };
-  if (query !== "info") return question;
-  shared.set(key, question);
-  const done = () => void shared.delete(key);
   answer.then(done, done);
-  return question;
+  return request;
 }

@@ -540,15 +540,17 @@ function Owner({ row: r }: { row: Row }) {
   );
 }
 
-// Growth of the heap in one sentence, with cards for the owners that grew most.
+// Growth of the heap in one sentence, with cards for the owners that grew most. The answer for the map is there first
+// and has the same sums.
 function Grew({ db, before }: { db?: string; before: string }) {
   const reply = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
-    f = reply.answer?.facts;
-  if (!reply.answer || !f) return <Wait reply={reply} what="what changed" />;
+    sums = useAnswer("diff", { db, before, by: "dominator", limit: "100000" }),
+    f = (reply.answer ?? sums.answer)?.facts;
+  if (!f) return <Wait reply={reply} what="what changed" />;
   const was = Number(f.heap_shallow_before ?? 0),
     is = Number(f.heap_shallow ?? 0),
     more = Number(f.heap_objects ?? 0) - Number(f.heap_objects_before ?? 0);
-  const owners = reply.answer.rows.filter((r) => Number(r.retained_delta) > 0).slice(0, CARDS);
+  const owners = reply.answer?.rows.filter((r) => Number(r.retained_delta) > 0).slice(0, CARDS);
   return (
     <>
       <Card
@@ -563,9 +565,7 @@ function Grew({ db, before }: { db?: string; before: string }) {
         first
         more={[]}
       />
-      {owners.map((row) => (
-        <Owner row={row} />
-      ))}
+      {owners ? owners.map((row) => <Owner row={row} />) : <Wait reply={reply} what="the owners that grew" />}
     </>
   );
 }
