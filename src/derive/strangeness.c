@@ -280,8 +280,7 @@ static int make_kinds(void *ctx, struct derive_block *made, struct hdb_error *er
 
 static int prepare(struct strangeness *s, struct hdb_error *err)
 {
-	struct derive *derive = s->derive;
-	struct heap *heap = derive->heap;
+	struct heap *heap = s->derive->heap;
 
 	TRY(heap_load_classes(heap, err));
 	TRY(BASE_ALLOC(s->kind, heap->class_count, "kinds of classes", err));
@@ -289,16 +288,22 @@ static int prepare(struct strangeness *s, struct hdb_error *err)
 	for (unsigned from = 0; from < KINDS; from++)
 		for (unsigned to = 0; to < KINDS; to++)
 			s->cost[from * KINDS + to] = cost_of(kind_as(s, from), kind_as(s, to));
-	return base_big_alloc(derive->work, &s->nodes,
-			      (uint64_t)heap->object_count * sizeof(struct graph_cost_node),
+	return HDB_OK;
+}
+
+static int open_nodes(struct strangeness *s, struct hdb_error *err)
+{
+	return base_big_alloc(s->derive->work, &s->nodes,
+			      (uint64_t)s->derive->heap->object_count *
+				      sizeof(struct graph_cost_node),
 			      "kinds of objects", err);
 }
 
-static int prepare_all(struct strangeness *s, struct hdb_error *err)
+static int make_all_kinds(struct strangeness *s, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
 
-	TRY(prepare(s, err));
+	TRY(open_nodes(s, err));
 	return derive_each_block(s->derive,
 				 &(struct derive_pass){ .stage = "paths of least strangeness",
 							.reads_objects = true,
@@ -327,19 +332,9 @@ static struct graph_costs costs_of(struct strangeness *s)
 				     .ctx = s };
 }
 
-int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
-			 struct hdb_error *err)
-{
-	BASE_SCOPED(release) struct strangeness s = { .derive = derive };
-	struct graph_costs costs;
-
-	TRY(prepare_all(&s, err));
-	costs = costs_of(&s);
-	return graph_cheapest_tree(graph, derive->heap->roots.bits, &costs, parent, err);
-}
-
 /* ---- paths to a few objects ---- */
 
+/* After the search, only the kinds of classes are kept, for the tree of all paths. */
 struct derive_near {
 	struct strangeness s; /* first, because it is the ctx of the costs */
 	struct derive_row row;
@@ -381,6 +376,7 @@ static int open_near(struct derive *derive, uint64_t references_max, struct deri
 	heap_references(heap, &near->row.references);
 	TRY(graph_rows_init(&near->row.packed, heap->object_count, derive->work, err));
 	TRY(prepare(&near->s, err));
+	TRY(open_nodes(&near->s, err));
 	TRY(base_big_alloc_raw(derive->work, &near->parent, (uint64_t)heap->object_count * 4,
 			       "paths", err));
 	return graph_near_open(&(struct graph_near_options){ .costs = costs_of(&near->s),
@@ -393,6 +389,16 @@ static int open_near(struct derive *derive, uint64_t references_max, struct deri
 			       &near->search, err);
 }
 
+static void end_near(struct derive_near *near)
+{
+	graph_near_close(near->search);
+	near->search = NULL;
+	base_big_free(&near->parent);
+	base_vec_release(&near->row.targets);
+	graph_rows_release(&near->row.packed);
+	base_big_free(&near->s.nodes);
+}
+
 void derive_near_close(struct derive *derive)
 {
 	struct derive_near *near = derive->near;
@@ -400,10 +406,7 @@ void derive_near_close(struct derive *derive)
 	derive->near = NULL;
 	if (!near)
 		return;
-	graph_near_close(near->search);
-	base_big_free(&near->parent);
-	base_vec_release(&near->row.targets);
-	graph_rows_release(&near->row.packed);
+	end_near(near);
 	release(&near->s);
 	free(near);
 }
@@ -435,7 +438,7 @@ static int find_near(struct derive *derive, uint32_t ix, bool *is_known, struct 
 	int r = need_near(derive, err);
 
 	*is_known = false;
-	if (r == HDB_OK && derive->near)
+	if (r == HDB_OK && !derive->is_near_over)
 		r = graph_near_find(derive->near->search, ix, is_known, err);
 	/* A search that failed cannot be continued. */
 	if (r != HDB_OK)
@@ -451,8 +454,8 @@ int derive_near_parent(struct derive *derive, uint32_t ix, uint32_t *parent, boo
 		*parent = derive_is_strong_near(derive, ix) ?
 				  ((const uint32_t *)derive->near->parent.data)[ix] :
 				  ix;
-	} else {
-		derive_near_close(derive);
+	} else if (!derive->is_near_over) {
+		end_near(derive->near);
 		derive->is_near_over = true;
 	}
 	return HDB_OK;
@@ -463,11 +466,31 @@ int derive_strong_near(struct derive *derive, bool *is_open, struct hdb_error *e
 	bool is_known;
 
 	TRY(find_near(derive, HEAP_NONE, &is_known, err));
-	*is_open = derive->near != NULL;
+	*is_open = !derive->is_near_over;
 	return HDB_OK;
 }
 
 bool derive_is_strong_near(const struct derive *derive, uint32_t ix)
 {
 	return graph_near_has(derive->near->search, ix);
+}
+
+/* ---- the tree of all paths ---- */
+
+int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
+			 struct hdb_error *err)
+{
+	BASE_SCOPED(release) struct strangeness s = { .derive = derive };
+	struct graph_costs costs;
+
+	if (derive->near && derive->is_near_over) {
+		s = derive->near->s;
+		derive->near->s = (struct strangeness){ 0 };
+		derive_near_close(derive);
+	} else {
+		TRY(prepare(&s, err));
+	}
+	TRY(make_all_kinds(&s, err));
+	costs = costs_of(&s);
+	return graph_cheapest_tree(graph, derive->heap->roots.bits, &costs, parent, err);
 }
