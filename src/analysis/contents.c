@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/idmap.h"
 #include "base/pipeline.h"
+#include "base/prefetch.h"
 #include "base/sort.h"
 #include "derive/blocks.h"
 #include "heap/heap_database.h"
@@ -321,6 +322,8 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 
 			records[next[b]] = records[next[to]];
 			records[next[to]++] = record;
+			/* the processor cannot follow 256 parts by itself */
+			prefetch_write(&records[next[to] + 1]);
 		}
 	}
 }

@@ -4,6 +4,7 @@
 #include "base/prefetch.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __linux__
@@ -12,12 +13,18 @@
 
 uint64_t base_hash_seed(void)
 {
-	/* The kernel gives each process 16 random bytes. */
-	const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-	uint64_t seed = 0;
+	/* The seed is kept, because getauxval searches a list. */
+	static _Atomic uint64_t kept;
+	uint64_t seed = atomic_load_explicit(&kept, memory_order_relaxed);
+	const void *random;
 
+	if (seed)
+		return seed;
+	/* The kernel gives each process 16 random bytes. */
+	random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
 	if (random)
 		memcpy(&seed, random, sizeof(seed));
+	atomic_store_explicit(&kept, seed, memory_order_relaxed);
 	return seed;
 }
 
