@@ -45,7 +45,7 @@
 struct looked {
 	uint32_t ix;
 	struct heap_value field, other;
-	struct heap_object object, array; /* arguments for look_fill; array.ix may be HEAP_NONE */
+	struct heap_object object;
 };
 
 /* The values of a class that are examined. */
@@ -185,26 +185,33 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
-	const struct heap_object *array = &at->array;
+	struct heap *heap = t->q->heap;
 	const uint64_t size = as_size(&at->field);
+	struct heap_object array = { .ix = HEAP_NONE };
 	struct triage_figure *f;
+	uint32_t array_ix;
 	uint64_t bytes;
+	int r;
 
 	(void)line;
 	if (!at->field.type)
 		return HDB_OK;
+	/* Identifiers are looked up here, on the calling thread, and not in read_fields. */
+	TRY_ERRORS(r = find_object(heap, &at->other, &array_ix, err));
+	if (r == HDB_OK)
+		TRY(heap_object(heap, array_ix, &array, err));
 	if (size >= COLLIDING_ELEMENTS)
 		TRY(look_collisions(t, &at->object, err));
 	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
 		/* The shared empty array of ArrayList belongs to no list. */
-		if (array->ix != HEAP_NONE)
-			TRY(derive_dominator(t->q->derive, array->ix, &dominator, err));
-		bytes = at->object.shallow_bytes + (dominator == at->ix ? array->shallow_bytes : 0);
+		if (array.ix != HEAP_NONE)
+			TRY(derive_dominator(t->q->derive, array.ix, &dominator, err));
+		bytes = at->object.shallow_bytes + (dominator == at->ix ? array.shallow_bytes : 0);
 		f = &t->figures[TRIAGE_EMPTY];
-	} else if (array->ix != HEAP_NONE && size <= array->length / 2) {
-		bytes = (array->length - size) * t->q->heap->layout.reference_bytes;
+	} else if (array.ix != HEAP_NONE && size <= array.length / 2) {
+		bytes = (array.length - size) * heap->layout.reference_bytes;
 		f = &t->figures[TRIAGE_SPARSE];
 	} else {
 		return HDB_OK;
@@ -385,11 +392,9 @@ static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 	struct heap *heap = s->t->q->heap;
 	const struct heap_place *places;
 	struct heap_instance instance = { .ix = at->ix };
-	uint32_t array_ix;
 	uint64_t offset;
 
 	at->field.type = at->other.type = 0;
-	at->array.ix = HEAP_NONE;
 	TRY(heap_object(heap, at->ix, &at->object, err));
 	places = s->places[at->object.class_no];
 	if (!places[0].type && !places[1].type)
@@ -399,11 +404,7 @@ static int read_fields(struct scan *s, struct batch *batch, struct looked *at,
 		return HDB_OK;
 	TRY(heap_instance_read(heap, &batch->view, offset, &instance, err));
 	TRY(heap_place_value(&batch->view, &instance, places[0], &at->field, err));
-	TRY(heap_place_value(&batch->view, &instance, places[1], &at->other, err));
-	if (values[s->now - s->lines].look != look_fill)
-		return HDB_OK;
-	TRY_FOUND(find_object(heap, &at->other, &array_ix, err));
-	return heap_object(heap, array_ix, &at->array, err);
+	return heap_place_value(&batch->view, &instance, places[1], &at->other, err);
 }
 
 static uint32_t batch_size(const struct collected *c, uint64_t no)
