@@ -56,7 +56,8 @@ static void copy_text(char *to, size_t room, const void *text, size_t size)
 {
 	const size_t n = size < room - 1 ? size : room - 1;
 
-	memcpy(to, text, n);
+	if (n) /* `text` may be NULL */
+		memcpy(to, text, n);
 	to[n] = '\0';
 }
 
