@@ -758,7 +758,7 @@ try:
         return new Response(JSON.stringify(answer)); }; 1""")
     go("#/threads", "main .same-stack", "threads that wait")
     waits = browser.run("[...document.querySelectorAll('main .threads > .thread .waits')].map(e => [e.innerText, ...[...e.querySelectorAll('a')].map(a => a.title)].join('; '))")
-    check(f"locks and owners: {waits}", sorted(waits) == ["waits for a monitor, held by owner, 0x33; 0x33", "waits for a.Lock, held by owner, 0x31; ; 0x31", "waits for a.Lock, held by owner, 0x32; 0x23; 0x32"])
+    check(f"locks and owners: {waits}", sorted(waits) == ["wait for Lock, held by owner, 0x31; ; 0x31", "waits for Lock, held by owner, 0x32; 0x23; 0x32", "waits for a monitor, held by owner, 0x33; 0x33"])
     check("a deadlock is said once", text().count('Deadlock: "left" waits for a.Lock') == 1)
     browser.run("document.querySelector('main .same-stack .twist').click(); 1")
     check("the group has two threads", browser.until("document.querySelectorAll('main .same-stack .threads > .thread').length === 2"))

@@ -169,8 +169,7 @@ function One({
           {open ? "▾" : "▸"}
         </button>
         <span class="grow">
-          <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small>
-          <Waits threads={[head]} />
+          <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small> <Waits threads={[head]} />
         </span>
         <span class="right">
           {typeof head.retained === "number" ? bytes(head.retained) : "–"}
@@ -190,7 +189,7 @@ function Waits({ threads }: { threads: Row[] }) {
   if (!waits_for && !lock_owner) return null;
   return (
     <small class="waits">
-      waits for{" "}
+      {threads.length > 1 ? "wait for" : "waits for"}{" "}
       {!waits_for ? (
         "a monitor"
       ) : isOne ? (
@@ -269,12 +268,11 @@ function GroupRow({
           {open ? "▾" : "▸"}
         </button>
         <span class="grow">
-          <b>{number(group.threads.length)} threads with the same stack</b>{" "}
+          <b>{number(group.threads.length)} threads with the same stack</b> <Waits threads={group.threads} />{" "}
           <small>
             {names.join(", ")}
             {group.threads.length > 3 ? ", …" : ""}
           </small>
-          <Waits threads={group.threads} />
         </span>
         <span class="right">
           {bytes(group.retained)} <small class="pc">{percent(share)}</small>
@@ -397,6 +395,7 @@ export function Threads({ route }: { route: Route }) {
           params={{ db: p.db, "no-stack": "1", all: allObjects }}
           what="threads"
           hide={["waits_for_class", "lock_owner_id"]}
+          first={["thread", "state", "waits_for", "lock_owner"]}
         />
       ) : shown.length ? (
         <>
