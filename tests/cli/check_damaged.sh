@@ -10,7 +10,7 @@ open("s.heapdb", "wb").write(data)
 END
 heapdb check >out 2>err
 echo "damaged: exit $?"
-grep -c 'table .* checksum' err
+grep -c 'table .*(checksum' err
 heapdb check --json | python3 -c '
 import json, sys
 error = json.load(sys.stdin)["error"]
