@@ -118,7 +118,7 @@ static void test_others(void **state)
 static void test_ours(void **state)
 {
 	volatile const char *page;
-	volatile uint64_t fault = 0;
+	_Atomic(uint64_t) fault = 0;
 	struct hdb_error err;
 
 	(void)state;
@@ -133,7 +133,7 @@ static void test_ours(void **state)
 static void test_full(void **state)
 {
 	static char region[4096];
-	volatile uint64_t fault = 0;
+	_Atomic(uint64_t) fault = 0;
 	struct hdb_error err = { 0 };
 	size_t count = 0;
 
