@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Maximum size of a message in bytes. */
@@ -31,6 +32,8 @@
 #define QUEUE_MAX 256
 /* Interval between progress messages in ms. */
 #define PROGRESS_MS 500
+/* Interval in ms at which the server checks, after the input has ended, whether the client left. */
+#define CLIENT_CHECK_MS 50
 /* Prefix of the IDs of the server's own requests; a number follows. */
 #define ASKED_ID "heapdb-"
 /* Time in ms for which clients may cache lists, which do not change while a server runs. */
@@ -788,24 +791,25 @@ static void read_lines(struct server *s, char *buffer)
  */
 static void finish(struct server *s, pthread_t worker)
 {
-	bool is_done = false;
-
 	pthread_mutex_lock(&s->lock);
 	s->ended = true;
 	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
-	while (!is_done) {
+	while (s->first || s->working_id) {
 		struct pollfd out = { .fd = s->out };
+		struct timespec until;
 
-		if (poll(&out, 1, 50) > 0 && out.revents & (POLLERR | POLLHUP | POLLNVAL)) {
+		if (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP | POLLNVAL)) {
 			base_flag_set(&s->is_gone, 1);
 			base_flag_set(&s->cancel, 1);
 			break;
 		}
-		pthread_mutex_lock(&s->lock);
-		is_done = !s->first && !s->working_id;
-		pthread_mutex_unlock(&s->lock);
+		(void)clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += CLIENT_CHECK_MS * 1000000L;
+		until.tv_sec += until.tv_nsec / 1000000000L;
+		until.tv_nsec %= 1000000000L;
+		(void)pthread_cond_timedwait(&s->changed, &s->lock, &until);
 	}
+	pthread_mutex_unlock(&s->lock);
 	pthread_join(worker, NULL);
 }
 
