@@ -7,6 +7,7 @@
  * What is written is whole or is not there, notes are kept, and no other file is left behind.
  *
  * HEAPDB_HOSTILE=long: every call; else some of each command.
+ * Slow: ten thousand runs, a minute of processor time.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
  * Link with: -Wl,--wrap=strndup
