@@ -75,7 +75,7 @@ if sys.argv[1]:
     # Their stacks differ in depth: one row for each kind of name and frame.
     table = [' '.join(line.split()[2:]) for line in open('table')]
     parked = [line for line in table if line.startswith('parked-')]
-    want('one row', [line[:27] for line in parked], ['parked-* (10) Virtual.deep:'])
+    want('one row', [line[:35] for line in parked], ['parked-* (10) WAITING Virtual.deep:'])
     stack = json.load(open('stack.json'))['rows']
     chunks = [row for row in stack if row['kind'] == 'chunk']
     want('chunks', [row['class'] for row in chunks], ['jdk.internal.vm.StackChunk'] * len(chunks))
