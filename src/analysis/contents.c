@@ -323,7 +323,7 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 			records[next[b]] = records[next[to]];
 			records[next[to]++] = record;
 			/* the processor cannot follow 256 parts by itself */
-			prefetch_write(&records[next[to] + 1]);
+			prefetch_write(&records[next[to]]);
 		}
 	}
 }
