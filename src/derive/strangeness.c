@@ -352,7 +352,7 @@ static int set_kind(struct strangeness *s, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* The kinds of all nodes that were found except roots are known, and no edge leads to a root. */
+/* Each node that was found has its kind, unless it is a root. No edge leads to a root. */
 static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
 {
 	struct derive_near *near = ctx;

@@ -286,12 +286,12 @@ static uint64_t key_of_suspect(const struct hdb_rows *rows)
 
 /*
  * If a suspect with the same fingerprint and sentence was already printed in full, prints one line
- * and returns true. Otherwise, records the suspect in `told`, with its number as the ID.
+ * and returns true. Otherwise, records the suspect in `shown`, with its number as the ID.
  */
-static bool put_repeated(struct answer *answer, struct prose_groups *told, struct output *out)
+static bool put_repeated(struct answer *answer, struct prose_groups *shown, struct output *out)
 {
 	const uint64_t no = rows_value(answer->rows, "suspect")->u;
-	struct prose_group *g = prose_groups_find(told, key_of_suspect(answer->rows));
+	struct prose_group *g = prose_groups_find(shown, key_of_suspect(answer->rows));
 
 	if (!g || g->count++ == 0) {
 		if (g)
@@ -332,7 +332,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	const struct list *open = NULL;
 	bool in_path = false, is_cut = false;
 	struct next next = { .id = 0 };
-	struct prose_groups told = { .columns = NULL };
+	struct prose_groups shown = { .columns = NULL };
 	uint64_t listed = 0, parts = 0;
 	bool is_skipped = false;
 	int rc;
@@ -352,7 +352,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 				break;
 			}
 			output_char(out, '\n');
-			is_skipped = is_suspect && put_repeated(answer, &told, out);
+			is_skipped = is_suspect && put_repeated(answer, &shown, out);
 			if (is_skipped)
 				continue;
 			take_next(&next, rows);
@@ -388,7 +388,7 @@ int prose_leaks(struct answer *answer, const struct render_style *style, struct 
 	if (rc == HDB_END && !is_cut)
 		put_next(out, &next);
 	bytes_release(&next.command);
-	prose_groups_release(&told, out);
+	prose_groups_release(&shown, out);
 	if (rc != HDB_END || is_cut)
 		return rc == HDB_END ? HDB_OK : rc;
 	put_end(answer, out, listed);

@@ -442,8 +442,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 }
 
 /*
- * Writes a description of the objects that the object holds. The first value in this text is the
- * number of these objects.
+ * Describes in words what the object holds. The first value in these words is the number of held
+ * objects.
  */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {

@@ -2,7 +2,7 @@
  * queries/triage/triage_weak.c - determines whether objects that only weak, soft, phantom and final
  * references hold may be so many that a rule fires.
  *
- * The tree of strong references tells which objects these are. Building it takes long, and in most
+ * The tree of strong references shows which objects these are. Building it takes long, and in most
  * heaps they are few, so an upper bound is computed first. All paths from a dominator to what it
  * dominates lie below it. Objects below a dominator are therefore reachable by strong references if
  * the dominator is, unless it is or dominates a reference object. So what may be held only weakly
