@@ -116,19 +116,21 @@ static int begin_again(const struct heap *heap, const struct hdb_progress *progr
 
 	heap_meta_text(heap, "writer", writer, sizeof(writer));
 	if (heap_keeps_dump(heap) && !heap->dump.path)
-		return hdb_fail(err, HDB_EVERSION,
-				"%s: written by %s in a format that this version does not read, "
-				"and its dump was a pipe or compressed; import %s again",
-				path, writer, dump);
+		return hdb_fail(
+			err, HDB_EVERSION,
+			"%s: written by %s in a format that this version does not read, and the "
+			"dump is stored in this file; import %s again",
+			path, writer, dump);
 	if (access(dump, R_OK) != 0)
-		return hdb_fail(err, HDB_EVERSION,
-				"%s: written by %s in a format that this version does not read, "
-				"and its dump cannot be read: %s: %s; import the dump again",
-				path, writer, dump, strerror(errno));
+		return hdb_fail(
+			err, HDB_EVERSION,
+			"%s: written by %s in a format that this version does not read, and the "
+			"dump %s cannot be read (%s); import the dump again",
+			path, writer, dump, strerror(errno));
 	if (heap->state.stale)
 		return hdb_fail(
 			err, HDB_EVERSION,
-			"%s: written by %s in a format that this version does not read, and its "
+			"%s: written by %s in a format that this version does not read, and the "
 			"dump %s has changed since; import the dump again",
 			path, writer, dump);
 	(void)snprintf(text, sizeof(text),

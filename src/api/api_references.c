@@ -201,7 +201,8 @@ static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **ou
 
 	assert(!*out);
 	if (set->count && !set->ixs)
-		return hdb_fail(err, HDB_EUSAGE, "the array of a set of %zu objects is NULL",
+		return hdb_fail(err, HDB_EUSAGE,
+				"a set of %zu objects requires an array, but its pointer is NULL",
 				set->count);
 	TRY(BASE_ALLOC(members, set->count, "a set of objects", err));
 	*out = members;

@@ -184,9 +184,10 @@ int api_convert_trace(const struct api_trace *trace, const char *out_path,
 	int rc;
 
 	if (opt->app_only || opt->segments || opt->id_size)
-		return hdb_fail(err, HDB_EUSAGE,
-				"a file in another format is converted without changes; apply "
-				"these options to the resulting dump");
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			"these options require an HPROF dump; convert this file first, then apply "
+			"the options to the result");
 	options.packing = rewrite_packing(opt->output, out_path);
 	TRY_ERRORS(base_outfile_create(out_path, &options, &file, err));
 	sink.ctx = file;

@@ -206,8 +206,8 @@ static int find_frame(struct frames_source *f, uint64_t offset, struct base_fram
 	    offset - out->start >= out->size || out->start > f->src.size ||
 	    out->size > f->src.size - out->start)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: the contents at offset %" PRIu64
-				" of the dump have an impossible size",
+				"%s: impossible size of the stored block at offset %" PRIu64
+				" of the dump",
 				f->src.path, offset);
 	return HDB_OK;
 }

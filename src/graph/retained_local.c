@@ -51,8 +51,9 @@ static int add_members(struct local *l, const uint32_t *members, size_t count,
 		bool reachable;
 		uint32_t parent;
 		if (members[i] >= l->graph->node_count)
-			return hdb_fail(err, HDB_EUSAGE, "node %" PRIu32 " of %" PRIu32, members[i],
-					l->graph->node_count);
+			return hdb_fail(err, HDB_EUSAGE,
+					"node %" PRIu32 " is out of range (%" PRIu32 " nodes)",
+					members[i], l->graph->node_count);
 		TRY(l->graph->reach(l->graph->ctx, members[i], &reachable, &parent, err));
 		if (reachable)
 			TRY(add_node(l, members[i], err));

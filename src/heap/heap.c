@@ -48,7 +48,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 				"classes",
 				store_path(store));
 	if (id_size != 4 && id_size != 8)
-		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible size of identifiers",
+		return hdb_fail(err, HDB_ECORRUPT, "%s: damaged: impossible ID size",
 				store_path(store));
 	heap->object_count = (uint32_t)objects;
 	heap->class_count = (uint32_t)classes;

@@ -74,9 +74,10 @@ void hprof_patch_u2(struct hprof_writer *w, size_t at, size_t value)
 
 int hprof_too_large(struct hdb_error *err)
 {
-	return hdb_fail(err, HDB_ELIMIT,
-			"the dump would become many times larger than its file, unlike any real "
-			"dump");
+	return hdb_fail(
+		err, HDB_ELIMIT,
+		"the new dump would be many times larger than the input, so the input is probably "
+		"not a real dump");
 }
 
 static int write_out(struct hprof_writer *w, const void *data, size_t size)

@@ -96,10 +96,11 @@ static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error
 	clear_sort(&t->names);
 	if (t->graphs.count)
 		return base_source_failed(t->source, err);
-	return hdb_fail(err, HDB_EFORMAT,
-			"%s: the trace has no Java heap graph: record it with the data source "
-			"android.java_hprof (`heapdb allocations` reads native heaps)",
-			t->source->path);
+	return hdb_fail(
+		err, HDB_EFORMAT,
+		"%s: the trace contains no Java heap graph; to record one, use the data source "
+		"android.java_hprof (for native heaps, use `heapdb allocations`)",
+		t->source->path);
 }
 
 static void close_at(struct perfetto **t)

@@ -42,7 +42,7 @@ static int put_name(struct phd *phd, const void *text, size_t size, uint32_t *at
 		    struct hdb_error *err)
 {
 	if (phd->names.count + size > UINT32_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "more than 4 GiB of names");
+		return hdb_fail(err, HDB_ELIMIT, "the names in the dump exceed 4 GiB");
 	*at = (uint32_t)phd->names.count;
 	return size ? base_bytes_append(&phd->names, text, size, err) : HDB_OK;
 }

@@ -104,9 +104,11 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	if (!filter)
 		return HDB_OK;
 	if (q->def->order != QUERY_ORDER_FLAT)
-		return hdb_fail(err, HDB_EUSAGE,
-				"cannot filter the rows of %s because they belong together",
-				q->def->spec.name);
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			"cannot filter the rows of %s because each row depends on the rows around "
+			"it",
+			q->def->spec.name);
 	f = q->filter = calloc(1, sizeof(*f));
 	if (!f)
 		return hdb_fail_memory(err, "a filter", sizeof(*f));

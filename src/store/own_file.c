@@ -166,7 +166,7 @@ int store_temp_same(MDB_env *env, int fd, const char *temp_path, struct hdb_erro
 		return hdb_fail_errno(err, errno, "%s: cannot write", temp_path);
 	if (ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev)
 		return HDB_OK;
-	return hdb_fail(err, HDB_EIO, "%s: was replaced by another process", temp_path);
+	return hdb_fail(err, HDB_EIO, "%s: another process replaced this file", temp_path);
 }
 
 int store_temp_rename(const char *temp_path, const char *path, bool is_force, struct hdb_error *err)

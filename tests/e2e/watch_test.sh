@@ -114,7 +114,7 @@ start -Xmx40m -XX:+DisableAttachMechanism -cp . Watched quiet 10
 ready "$pid"
 sleep 2
 heapdb watch "$pid" --once --dir c 2>err
-has err "attach: cannot take histograms: started with -XX:+DisableAttachMechanism"
+has err "attach: cannot take histograms: the JVM was started with -XX:+DisableAttachMechanism"
 has c/series.jsonl '"kind":"sample"'
 # Without hsperfdata: memory and histograms.
 pid=$silent

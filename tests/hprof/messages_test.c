@@ -167,8 +167,8 @@ static void test_writing(void **state)
 
 	w = (struct hprof_writer){ .sink = &sink, .id_size = 4, .most = 8, .err = &err };
 	assert_int_equal(hprof_write_head(&w, "JAVA PROFILE 1.0.2", 0), HDB_ELIMIT);
-	assert_string_equal(err.message, "the dump would become many times larger than its file, "
-					 "unlike any real dump");
+	assert_string_equal(err.message, "the new dump would be many times larger than the input, "
+					 "so the input is probably not a real dump");
 	hprof_writer_release(&w);
 }
 

@@ -330,7 +330,7 @@ static void test_planted(void **state)
 
 	assert_int_equal(store_env_create(path, 1 << 20, &env, &err), HDB_OK);
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	FAILS(store_temp_same(env, fd, path, &err), HDB_EIO, "was replaced by another process");
+	FAILS(store_temp_same(env, fd, path, &err), HDB_EIO, "another process replaced this file");
 	(void)close(fd);
 	mdb_env_close(env);
 

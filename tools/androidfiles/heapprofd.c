@@ -564,9 +564,10 @@ int android_native_read(const uint8_t *data, size_t size, struct android_native 
 	TRY(take_packets(&r));
 	clear_sort(&out->names);
 	if (!out->dumps.count)
-		return hdb_fail(err, HDB_EFORMAT,
-				"the trace has no native heap profile: record it with the data "
-				"source android.heapprofd");
+		return hdb_fail(
+			err, HDB_EFORMAT,
+			"the trace contains no native heap profile; to record one, use the data "
+			"source android.heapprofd");
 	for (size_t i = 0; i < out->known.count; i++)
 		out->heaps += base_vec_at(&out->known, struct known, i)->key[0] == HEAP;
 	for (size_t i = 0; i < out->dumps.count; i++)
@@ -672,7 +673,7 @@ int android_native_group(struct android_native *native, unsigned dump,
 
 	if (dump > native->dumps.count)
 		return hdb_fail(err, HDB_EUSAGE,
-				"no dump number %u: the number of dumps in the trace is %zu", dump,
+				"no dump number %u; the number of dumps in the trace is %zu", dump,
 				native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)

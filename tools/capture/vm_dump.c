@@ -101,10 +101,11 @@ static int open_folders(struct vm_capture *c, struct hdb_error *err)
 	const size_t size = strcspn(place, " \t\r\n\"'%");
 
 	if (place[0] != '/' || place[size])
-		return hdb_fail(err, HDB_EUSAGE,
-				"%s: expected the absolute path of a directory, without spaces, "
-				"quotes and percent signs",
-				place);
+		return hdb_fail(
+			err, HDB_EUSAGE,
+			"%s: expected the absolute path of a directory, without spaces, quotes or "
+			"percent signs",
+			place);
 	c->cwd_fd = openat(c->process.proc_fd, "cwd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	c->tmp_fd = process_folder(&c->process, "/tmp");
 	if (c->tmp_fd < 0)
@@ -271,10 +272,11 @@ static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 	const char *const words[] = { path, c->options.all ? "-all" : "-live", gz, NULL };
 	struct stat st;
 
-	capture_notice(&c->options,
-		       "this VM cannot dump into a pipe, so it writes %s/%s, which is removed "
-		       "afterwards",
-		       c->path, CAPTURE_FILE);
+	capture_notice(
+		&c->options,
+		"this VM cannot dump into a pipe, so it writes %s/%s; heapdb removes this file "
+		"afterwards",
+		c->path, CAPTURE_FILE);
 	if (c->options.gz && c->has_gz)
 		snprintf(gz, sizeof(gz), "%u", c->options.gz);
 	snprintf(path, sizeof(path), "%s/%s", c->path, CAPTURE_FILE);

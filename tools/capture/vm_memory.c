@@ -65,9 +65,10 @@ int capture_memory_smaps(struct capture_memory *memory, size_t size_max, struct 
 		while (n < 0 && errno == EINTR);
 		text->size += n > 0 ? (size_t)n : 0;
 		if (text->size > size_max)
-			return hdb_fail(err, HDB_ELIMIT,
-					"the mappings of process %ld: larger than %zu bytes", pid,
-					size_max);
+			return hdb_fail(
+				err, HDB_ELIMIT,
+				"the list of mappings of process %ld is longer than %zu bytes", pid,
+				size_max);
 	}
 	if (n < 0 && (errno == ESRCH || errno == ENOENT))
 		text->size = 0;

@@ -267,9 +267,10 @@ static int write_out(struct feed *f, const char *bytes, size_t size, struct hdb_
 {
 	if (base_write_all(f->write_fd, bytes, size))
 		return HDB_OK;
-	return errno == EPIPE ? HDB_END :
-				hdb_fail(err, HDB_EIO, "%s: cannot write the data read: %s",
-					 f->name, strerror(errno));
+	return errno == EPIPE ?
+		       HDB_END :
+		       hdb_fail(err, HDB_EIO, "%s: cannot pass on the data that was read: %s",
+				f->name, strerror(errno));
 }
 
 /* Copies the rest of the pipe unchanged. */

@@ -131,7 +131,8 @@ int cmd_serve(struct cli *cli)
 	if (count > SERVE_DATABASES_MAX)
 		return cli_usage(cli, "too many databases (limit %d)", SERVE_DATABASES_MAX);
 	if (count > 0 && cli->opt.db)
-		return cli_usage(cli, "name databases either with --db or as arguments, not both");
+		return cli_usage(
+			cli, "databases can be given either with --db or as arguments, not both");
 	if (count == 1) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;

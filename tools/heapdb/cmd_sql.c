@@ -106,7 +106,8 @@ static int add_named(struct cli *cli, struct heapsql *sql, size_t count)
 static int add_databases(struct cli *cli, struct heapsql *sql, size_t count)
 {
 	if (cli->opt.db && count)
-		return cli_usage(cli, "name databases either with --db or as arguments, not both");
+		return cli_usage(
+			cli, "databases can be given either with --db or as arguments, not both");
 	if (count == 1 && !strchr(cli->opt.operands[0], '=')) {
 		cli->opt.db = cli->opt.operands[0];
 		count = 0;

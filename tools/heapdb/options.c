@@ -546,7 +546,8 @@ static int use_suffix(uint64_t groups, const struct suffix *s, struct options *o
 	if (opt->has_format)
 		return opt->format == s->format || s->others & IS(opt->format) ?
 			       HDB_OK :
-			       hdb_fail(err, HDB_EUSAGE, "-o %s contradicts the chosen format",
+			       hdb_fail(err, HDB_EUSAGE,
+					"-o %s: this suffix contradicts the chosen format",
 					opt->output);
 	if (!has_format(groups, s->format))
 		return hdb_fail(err, HDB_EUSAGE,

@@ -565,7 +565,7 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 		uint32_t type;
 
 		if (jfr->is_damaged)
-			return hdb_fail(err, HDB_EFORMAT, "a damaged event before offset %" PRIu32,
+			return hdb_fail(err, HDB_EFORMAT, "damaged event before offset %" PRIu32,
 					jfr->at);
 		if (jfr->at == jfr->end && jfr->next == jfr->size)
 			return HDB_END;

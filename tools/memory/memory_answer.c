@@ -177,7 +177,9 @@ int memory_answer_add_text(struct memory_answer *a, char *text, size_t size, str
 	const enum memory_kind kind = memory_kind_of(text, size);
 
 	if (kind == MEMORY_UNKNOWN && strstr(text, "Applications Memory Usage"))
-		return hdb_fail(err, HDB_EFORMAT, "`heapdb meminfo` reads Android's meminfo");
+		return hdb_fail(
+			err, HDB_EFORMAT,
+			"this is the output of Android's dumpsys meminfo; use `heapdb meminfo`");
 	if (kind == MEMORY_UNKNOWN)
 		return hdb_fail(err, HDB_EFORMAT,
 				"expected /proc/PID/smaps, output of jcmd (VM.native_memory, "

@@ -270,7 +270,7 @@ static void take_histogram(struct watcher *w, struct watched *v)
 	rc = v->jvm.can_attach ?
 		     w->world->histogram(w->world->ctx, v->jvm.pid, &text, &pause_us, &err) :
 		     hdb_fail(&err, HDB_EIO,
-			      "cannot take histograms: started with "
+			      "cannot take histograms: the JVM was started with "
 			      "-XX:+DisableAttachMechanism");
 	v->histogram_ms = now(w) + histogram_gap(w, pause_us);
 	if (rc != HDB_OK) {

@@ -159,7 +159,7 @@ static void report_cut(struct query *q, const struct state *s)
 	};
 
 	if (cut.rows)
-		query_cut(q, &cut, "levels below the last level shown");
+		query_cut(q, &cut, "levels beyond --depth");
 }
 
 static int open_tree(struct query *q, struct hdb_error *err)

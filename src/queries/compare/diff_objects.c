@@ -70,10 +70,11 @@ static int load_block(struct cursor *c, struct hdb_error *err)
 	TRY(heap_read_ids(side->heap, c->block_no, c->ids, &c->count, err));
 	TRY(derive_reachable_block(side->derive, c->block_no, c->reachable, err));
 	if (c->count != c->block.count)
-		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: a block of objects has a different number of IDs; "
-				"import the dump again",
-				heap_path(side->heap));
+		return hdb_fail(
+			err, HDB_ECORRUPT,
+			"%s: damaged: the number of IDs in a block differs from its number of "
+			"objects; import the dump again",
+			heap_path(side->heap));
 	if (c->block_no % STEP_BLOCKS == 0)
 		TRY(base_step(side->work, c->block.first_ix, err));
 	c->block_no++;

@@ -195,7 +195,7 @@ static int open_diff(struct query *q, struct hdb_error *err)
 	const struct diff_part *part;
 
 	if (!q->before_count)
-		return hdb_fail(err, HDB_EUSAGE, "missing the database of an earlier dump");
+		return hdb_fail(err, HDB_EUSAGE, "expected the database of an earlier dump");
 	read_by(q, d);
 	TRY(query_check_conditions(q, q->before_count + 1, &suspects, err));
 	TRY(open_sides(q, d, err));

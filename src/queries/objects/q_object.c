@@ -84,10 +84,10 @@ static int add_value(struct query *q, const struct heap_object *o, struct hdb_er
 			text[n] = (char)bits[n];
 		text[n] = '\0';
 		if (n == slice.done && o->length > n)
-			query_cut(
-				q, NULL,
-				"from the value, elements after the first %zu (the rows list all elements)",
-				n);
+			query_cut(q, NULL,
+				  "elements after the first %zu in the value; the rows list all "
+				  "elements",
+				  n);
 	} else {
 		analysis_describe(&q->session, o->ix, text, sizeof(text));
 	}

@@ -145,10 +145,10 @@ static void set_facts(struct query *q, const struct substrings *s, uint64_t min_
 	query_fact(q, "without_text", s->contents.without);
 	query_report_unreachable(q, s->contents.unreachable_count, s->contents.unreachable_bytes);
 	query_cut(q, &s->unshared,
-		  "arrays used by only one string, with their wasted bytes (--shared)");
+		  "arrays used by only one string, and the bytes they waste (--shared)");
 	query_cut(q, &s->thrifty,
-		  "arrays that waste fewer than %" PRIu64 " bytes, with their wasted bytes "
-		  "(--min-wasted)",
+		  "arrays that waste fewer than %" PRIu64
+		  " bytes, and the bytes they waste (--min-wasted)",
 		  min_wasted);
 	query_fact(q, "wasted", s->wasted);
 }
