@@ -367,29 +367,19 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 	return HDB_OK;
 }
 
-/* Findings that count the objects held by a suspect, or describe its holder. */
-static const char *const of_suspects[] = {
-	"listeners", "listeners-field", "loader-closed", "sessions", "task-queue", "thread-pin",
-};
-
 /*
- * Returns whether a finding is already explained by a suspect: it concerns about the same share of
- * the heap, and an object below the suspect or the class of the held objects. A row for several
- * suspects with the same sentence names no object.
+ * Returns whether a finding about a holder is already explained by a suspect: it concerns about the
+ * same share of the heap, and an object below the suspect or the class of the held objects. A row
+ * for several suspects with the same sentence names no object.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {
 	const struct overview *o = q->state;
 	const struct hdb_value *percent = query_cell(row, "percent");
 	const uint64_t id = triage_number(row, "id");
-	bool is_of_suspect = false;
 
 	*out = false;
-	for (size_t i = 0; i < sizeof(of_suspects) / sizeof(of_suspects[0]); i++)
-		is_of_suspect |= query_cell_is(row, "rule", of_suspects[i]);
-	if (percent->type == HDB_TYPE_NULL || !is_of_suspect)
-		return HDB_OK;
-	for (size_t i = 0; i < o->lines.count && !*out; i++) {
+	for (size_t i = 0; percent->type != HDB_TYPE_NULL && i < o->lines.count && !*out; i++) {
 		const struct line *line = base_vec_at(&o->lines, struct line, i);
 
 		if (!line->texts[EXPLANATION] || percent->d < line->percent * 0.9 ||
@@ -405,17 +395,27 @@ static int is_explained(struct query *q, const struct query *row, bool *out, str
 	return HDB_OK;
 }
 
+static int is_in_leaks(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
+{
+	const struct overview *o = q->state;
+	const enum triage_in_leaks in_leaks = triage_in_leaks(row);
+
+	if (in_leaks == TRIAGE_IS_HOLDER)
+		return is_explained(q, row, out, err);
+	*out = in_leaks == TRIAGE_IS_SUSPECT ||
+	       (in_leaks == TRIAGE_IS_OUTSIDE && o->is_outside_listed) ||
+	       (in_leaks == TRIAGE_IS_LEAKING && o->leak_count);
+	return HDB_OK;
+}
+
 static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 	struct line *line;
 	bool is_out, is_known;
 
-	TRY(is_explained(q, row, &is_known, err));
-	/* the rows of the leaks query contain this already */
-	if (is_known || query_cell_is(row, "rule", "leak-suspect") ||
-	    (query_cell_is(row, "rule", "direct-buffers") && o->is_outside_listed) ||
-	    (query_cell_is(row, "rule", "leaking-objects") && o->leak_count))
+	TRY(is_in_leaks(q, row, &is_known, err));
+	if (is_known)
 		return HDB_OK;
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);

@@ -27,6 +27,7 @@ struct rule {
 	const char *id, *where, *text, *advice, *run, *why, *see;
 	enum severity severity;
 	enum triage_measure_no measure;
+	enum triage_in_leaks in_leaks; /* in the first rule of a name */
 };
 
 #define RULE_rule(word, text_, nth) .line = __LINE__, .id = text_
@@ -38,9 +39,14 @@ struct rule {
 #define RULE_run(word, text_, nth) .run = text_
 #define RULE_why(word, text_, nth) .why = text_
 #define RULE_see(word, text_, nth) .see = text_
+#define RULE_leaks(word, text_, nth) .in_leaks = IN_LEAKS_##word
 #define SEVERITY_critical CRITICAL
 #define SEVERITY_warning WARNING
 #define SEVERITY_info INFO
+#define IN_LEAKS_suspects TRIAGE_IS_SUSPECT
+#define IN_LEAKS_leaking TRIAGE_IS_LEAKING
+#define IN_LEAKS_outside TRIAGE_IS_OUTSIDE
+#define IN_LEAKS_holder TRIAGE_IS_HOLDER
 
 static const struct rule rules[] = {
 #include <queries/triage/triage.rules.h>
@@ -167,6 +173,16 @@ static const struct rule *first_of(const struct rule *rule)
 		first++;
 	assert(first <= rule);
 	return first;
+}
+
+enum triage_in_leaks triage_in_leaks(const struct query *row)
+{
+	size_t i = 0;
+
+	while (!query_cell_is(row, "rule", rules[i].id))
+		i++;
+	assert(i < RULES);
+	return rules[i].in_leaks;
 }
 
 static uint64_t count_rules(void)

@@ -49,6 +49,18 @@ struct triage {
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 
+/* Rows of the leaks query that replace a finding in an overview: `leaks` in triage.rules. */
+enum triage_in_leaks {
+	TRIAGE_NOT_IN_LEAKS,
+	TRIAGE_IS_SUSPECT,
+	TRIAGE_IS_LEAKING,
+	TRIAGE_IS_OUTSIDE, /* the owner of direct memory */
+	TRIAGE_IS_HOLDER   /* a suspect about as large that holds the example */
+};
+
+/* Returns the above for the rule of a row of the triage query. */
+enum triage_in_leaks triage_in_leaks(const struct query *row);
+
 /* Returns the number in a column of another query's row, or 0 if the cell is null. */
 uint64_t triage_number(const struct query *row, const char *column);
 
