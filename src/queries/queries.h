@@ -12,7 +12,7 @@
 #include "query/coverage.h"
 #include "query/object_cells.h"
 #include "query/object_columns.h"
-#include "query/query.h"
+#include "query/owned.h"
 
 #include <assert.h>
 #include <stdio.h>

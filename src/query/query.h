@@ -62,6 +62,12 @@ struct query_batch {
 	struct query_batch_column *columns;
 };
 
+/* A member of q->state that is freed when the query is closed (owned.h). */
+struct query_owned {
+	size_t offset, size;
+	void (*release)(void *member);
+};
+
 /* The definition of a query. */
 struct query_def {
 	struct hdb_query_spec spec;
@@ -97,7 +103,9 @@ struct query_def {
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
 	/* number of columns that `batch` sets, beginning with the first column of the spec */
 	size_t batch_columns;
-	/* Frees the memory of q->state. May be NULL. */
+	/* members of q->state to free after `close`; the last has no function; NULL: none */
+	const struct query_owned *owned;
+	/* Frees what `owned` cannot. May be NULL. */
 	void (*close)(struct query *q);
 	/*
 	 * whether the query compares with databases of earlier dumps; other queries do not accept

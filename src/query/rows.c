@@ -2,6 +2,7 @@
  * query/rows.c - runs a query: checks the arguments, opens it, and returns, sorts, limits and
  * counts its rows.
  */
+#include "query/owned.h"
 #include "query/rows.h"
 
 #include "base/scope.h"
@@ -57,8 +58,7 @@ static int prepare(struct query *q, struct hdb_error *err)
 
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err)
 {
-	free(q->state);
-	q->state = NULL;
+	query_free_state(q);
 	q->def = def;
 	q->population = def->population;
 	TRY(make_cells(q, err));
@@ -252,9 +252,7 @@ void query_close(struct query *q)
 {
 	if (!q)
 		return;
-	if (q->def->close && q->state)
-		q->def->close(q);
-	free(q->state);
+	query_free_state(q);
 	for (size_t i = 0; q->renamed && i < q->def->spec.column_count; i++)
 		free(q->renamed[i].name);
 	free(q->renamed);

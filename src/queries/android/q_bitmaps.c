@@ -464,14 +464,5 @@ static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_bitmaps(struct query *q)
-{
-	struct state *s = q->state;
-
-	base_vec_release(&s->list);
-	base_vec_release(&s->pictures);
-	base_vec_release(&s->native);
-}
-
-QUERY_DEFINE(bitmaps, .state_size = sizeof(struct state), .open = open_bitmaps, .row = bitmap_row,
-	     .close = close_bitmaps);
+QUERY_DEFINE(bitmaps, QUERY_STATE(struct state, list, pictures, native), .open = open_bitmaps,
+	     .row = bitmap_row);

@@ -91,12 +91,4 @@ static int native_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_native(struct query *q)
-{
-	struct state *s = q->state;
-
-	query_groups_release(&s->owners);
-}
-
-QUERY_DEFINE(native, .state_size = sizeof(struct state), .open = open_native, .row = native_row,
-	     .close = close_native);
+QUERY_DEFINE(native, QUERY_STATE(struct state, owners), .open = open_native, .row = native_row);

@@ -347,19 +347,6 @@ static int leak_row(struct query *q, size_t no, struct hdb_error *err)
 	return set_path(q, s, ref, err);
 }
 
-static void close_leaks(struct query *q)
-{
-	struct leaks *s = q->state;
-
-	analysis_references_release(&s->list);
-	graph_rows_release(&s->graph);
-	base_big_free(&s->bits);
-	base_big_free(&s->marks);
-	base_vec_release(&s->queue);
-	base_vec_release(&s->before);
-	base_vec_release(&s->found);
-	query_groups_release(&s->groups);
-}
-
-QUERY_DEFINE(reference_leaks, .state_size = sizeof(struct leaks), .open = open_leaks,
-	     .row = leak_row, .close = close_leaks);
+QUERY_DEFINE(reference_leaks,
+	     QUERY_STATE(struct leaks, list, graph, bits, marks, queue, before, found, groups),
+	     .open = open_leaks, .row = leak_row);

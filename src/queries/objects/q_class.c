@@ -232,14 +232,5 @@ static int next_field_row(struct query *q, struct hdb_error *err)
 	return next_field(q, s, err);
 }
 
-static void close_class(struct query *q)
-{
-	struct class_query *s = q->state;
-
-	free(s->classes.numbers);
-	free(s->instances);
-	free(s->flat);
-}
-
-QUERY_DEFINE(class, .state_size = sizeof(struct class_query), .open = open_class,
-	     .next = next_field_row, .row = class_row, .close = close_class);
+QUERY_DEFINE(class, QUERY_STATE(struct class_query, classes.numbers, instances, flat),
+	     .open = open_class, .next = next_field_row, .row = class_row);

@@ -351,14 +351,5 @@ static int buffer_row(struct query *q, size_t no, struct hdb_error *err)
 	return set_holder(q, ix, err);
 }
 
-static void close_buffers(struct query *q)
-{
-	struct buffers *s = q->state;
-
-	base_vec_release(&s->list);
-	base_vec_release(&s->segments);
-	base_vec_release(&s->modules);
-}
-
-QUERY_DEFINE(direct_buffers, .state_size = sizeof(struct buffers), .open = open_buffers,
-	     .row = buffer_row, .close = close_buffers);
+QUERY_DEFINE(direct_buffers, QUERY_STATE(struct buffers, list, segments, modules),
+	     .open = open_buffers, .row = buffer_row);

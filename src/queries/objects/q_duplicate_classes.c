@@ -109,13 +109,5 @@ static int duplicate_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_duplicates(struct query *q)
-{
-	struct duplicates *s = q->state;
-
-	free(s->copies.list);
-	free(s->by_class);
-}
-
-QUERY_DEFINE(duplicate_classes, .state_size = sizeof(struct duplicates), .open = open_duplicates,
-	     .row = duplicate_row, .close = close_duplicates);
+QUERY_DEFINE(duplicate_classes, QUERY_STATE(struct duplicates, copies.list, by_class),
+	     .open = open_duplicates, .row = duplicate_row);

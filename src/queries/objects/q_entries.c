@@ -309,13 +309,5 @@ static int next_entries(struct query *q, struct hdb_error *err)
 	return set_columns(q, false, err);
 }
 
-static void close_entries(struct query *q)
-{
-	struct contents *s = q->state;
-
-	heap_entries_end(&s->entries);
-	analysis_members_release(&s->members);
-}
-
-QUERY_DEFINE(entries, .state_size = sizeof(struct contents), .open = open_entries,
-	     .next = next_entries, .close = close_entries);
+QUERY_DEFINE(entries, QUERY_STATE(struct contents, entries, members), .open = open_entries,
+	     .next = next_entries);

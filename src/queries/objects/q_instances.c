@@ -342,13 +342,5 @@ static int next_instances(struct query *q, struct hdb_error *err)
 	return set_columns(q, ix, false, err);
 }
 
-static void close_instances(struct query *q)
-{
-	struct instances *s = q->state;
-
-	analysis_member_list_release(&s->list);
-	analysis_members_release(&s->members);
-}
-
-QUERY_DEFINE(instances, .state_size = sizeof(struct instances), .open = open_instances,
-	     .next = next_instances, .close = close_instances);
+QUERY_DEFINE(instances, QUERY_STATE(struct instances, list, members), .open = open_instances,
+	     .next = next_instances);

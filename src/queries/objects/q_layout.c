@@ -82,12 +82,4 @@ static int part_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_layout(struct query *q)
-{
-	struct layout_query *s = q->state;
-
-	base_vec_release(&s->parts);
-}
-
-QUERY_DEFINE(layout, .state_size = sizeof(struct layout_query), .open = open_layout,
-	     .row = part_row, .close = close_layout);
+QUERY_DEFINE(layout, QUERY_STATE(struct layout_query, parts), .open = open_layout, .row = part_row);

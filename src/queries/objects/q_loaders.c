@@ -272,15 +272,5 @@ static int next_loader(struct query *q, struct hdb_error *err)
 	return HDB_END;
 }
 
-static void close_loaders(struct query *q)
-{
-	struct loaders *s = q->state;
-
-	analysis_loaders_release(&s->tree);
-	free(s->by_class);
-	free(s->shown);
-	free(s->sorted_classes);
-}
-
-QUERY_DEFINE(loaders, .state_size = sizeof(struct loaders), .open = open_loaders,
-	     .next = next_loader, .close = close_loaders);
+QUERY_DEFINE(loaders, QUERY_STATE(struct loaders, tree, by_class, shown, sorted_classes),
+	     .open = open_loaders, .next = next_loader);

@@ -115,10 +115,5 @@ static int next_references(struct query *q, struct hdb_error *err)
 	return set_row(q, s, ix, name, err);
 }
 
-static void close_references(struct query *q)
-{
-	base_vec_release(&((struct references *)q->state)->list);
-}
-
-QUERY_DEFINE(references, .state_size = sizeof(struct references), .open = open_references,
-	     .next = next_references, .close = close_references);
+QUERY_DEFINE(references, QUERY_STATE(struct references, list), .open = open_references,
+	     .next = next_references);

@@ -191,12 +191,5 @@ static int next_referrers(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_referrers(struct query *q)
-{
-	struct referrers *s = q->state;
-
-	free(s->is_wanted);
-}
-
-QUERY_DEFINE(referrers, .state_size = sizeof(struct referrers), .open = open_referrers,
-	     .next = next_referrers, .close = close_referrers);
+QUERY_DEFINE(referrers, QUERY_STATE(struct referrers, is_wanted), .open = open_referrers,
+	     .next = next_referrers);

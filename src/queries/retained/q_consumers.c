@@ -481,16 +481,5 @@ static int consumer_row(struct query *q, size_t at, struct hdb_error *err)
 	}
 }
 
-static void close_consumers(struct query *q)
-{
-	struct consumers *s = q->state;
-
-	free(s->by_class);
-	base_vec_release(&s->items);
-	base_vec_release(&s->packages);
-	analysis_groups_release(&s->classes);
-	analysis_groups_release(&s->loaders);
-}
-
-QUERY_DEFINE(consumers, .state_size = sizeof(struct consumers), .open = open_consumers,
-	     .row = consumer_row, .close = close_consumers);
+QUERY_DEFINE(consumers, QUERY_STATE(struct consumers, by_class, items, packages, classes, loaders),
+	     .open = open_consumers, .row = consumer_row);

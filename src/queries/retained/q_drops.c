@@ -212,12 +212,4 @@ static int next_drop(struct query *q, struct hdb_error *err)
 	return HDB_END;
 }
 
-static void close_drops(struct query *q)
-{
-	struct drops *d = q->state;
-
-	base_vec_release(&d->stack);
-}
-
-QUERY_DEFINE(drops, .state_size = sizeof(struct drops), .open = open_drops, .next = next_drop,
-	     .close = close_drops);
+QUERY_DEFINE(drops, QUERY_STATE(struct drops, stack), .open = open_drops, .next = next_drop);

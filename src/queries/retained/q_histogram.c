@@ -227,14 +227,5 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_histogram(struct query *q)
-{
-	struct histogram *h = q->state;
-
-	analysis_groups_release(&h->groups);
-	analysis_groups_release(&h->native);
-	free(h->heap_names);
-}
-
-QUERY_DEFINE(histogram, .state_size = sizeof(struct histogram), .open = open_histogram,
-	     .row = group_row, .close = close_histogram);
+QUERY_DEFINE(histogram, QUERY_STATE(struct histogram, groups, native, heap_names),
+	     .open = open_histogram, .row = group_row);

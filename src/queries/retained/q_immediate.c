@@ -218,12 +218,5 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_immediate(struct query *q)
-{
-	struct immediate *s = q->state;
-
-	free(s->groups);
-}
-
-QUERY_DEFINE(immediate_dominators, .state_size = sizeof(struct immediate), .open = open_immediate,
-	     .row = group_row, .close = close_immediate);
+QUERY_DEFINE(immediate_dominators, QUERY_STATE(struct immediate, groups), .open = open_immediate,
+	     .row = group_row);

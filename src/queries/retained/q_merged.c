@@ -246,20 +246,8 @@ static int node_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_merged(struct query *q)
-{
-	struct merged_query *s = q->state;
+#define MERGED_STATE QUERY_STATE(struct merged_query, merged, walk, excludes, members, bits, native)
 
-	analysis_merged_release(&s->merged);
-	analysis_merged_walk_release(&s->walk);
-	analysis_excludes_release(&s->excludes);
-	analysis_members_release(&s->members);
-	base_big_free(&s->bits);
-	base_vec_release(&s->native);
-}
+QUERY_DEFINE(paths, MERGED_STATE, .open = open_paths, .row = node_row);
 
-QUERY_DEFINE(paths, .state_size = sizeof(struct merged_query), .open = open_paths, .row = node_row,
-	     .close = close_merged);
-
-QUERY_DEFINE(dominator_tree, .state_size = sizeof(struct merged_query), .open = open_tree,
-	     .row = node_row, .close = close_merged);
+QUERY_DEFINE(dominator_tree, MERGED_STATE, .open = open_tree, .row = node_row);

@@ -369,14 +369,5 @@ static int answer_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_retained(struct query *q)
-{
-	struct retained *s = q->state;
-
-	free(s->answers);
-	base_vec_release(&s->native);
-	analysis_excludes_release(&s->excludes);
-}
-
-QUERY_DEFINE(retained, .state_size = sizeof(struct retained), .open = open_retained,
-	     .row = answer_row, .close = close_retained);
+QUERY_DEFINE(retained, QUERY_STATE(struct retained, answers, native, excludes),
+	     .open = open_retained, .row = answer_row);

@@ -96,13 +96,4 @@ static int top_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_top(struct query *q)
-{
-	struct top *t = q->state;
-
-	analysis_groups_release(&t->groups);
-	analysis_groups_release(&t->native);
-}
-
-QUERY_DEFINE(top, .state_size = sizeof(struct top), .open = open_top, .row = top_row,
-	     .close = close_top);
+QUERY_DEFINE(top, QUERY_STATE(struct top, groups, native), .open = open_top, .row = top_row);

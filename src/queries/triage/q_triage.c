@@ -352,13 +352,5 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_triage(struct query *q)
-{
-	struct triage_query *s = q->state;
-
-	analysis_groups_release(&s->triage.classes);
-	base_vec_release(&s->nodes);
-}
-
-QUERY_DEFINE(triage, .state_size = sizeof(struct triage_query), .open = open_triage,
-	     .row = rule_row, .close = close_triage);
+QUERY_DEFINE(triage, QUERY_STATE(struct triage_query, triage.classes, nodes), .open = open_triage,
+	     .row = rule_row);

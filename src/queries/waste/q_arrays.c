@@ -431,14 +431,5 @@ static int group_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_arrays(struct query *q)
-{
-	struct arrays *a = q->state;
-
-	analysis_counter_release(&a->counter);
-	base_vec_release(&a->rows);
-	free(a->is_class);
-}
-
-QUERY_DEFINE(arrays, .state_size = sizeof(struct arrays), .open = open_arrays, .row = group_row,
-	     .close = close_arrays);
+QUERY_DEFINE(arrays, QUERY_STATE(struct arrays, counter, rows, is_class), .open = open_arrays,
+	     .row = group_row);

@@ -305,14 +305,5 @@ static int collection_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_collections(struct query *q)
-{
-	struct collections *s = q->state;
-
-	base_vec_release(&s->ones);
-	query_groups_release(&s->sums);
-	free(s->wanted);
-}
-
-QUERY_DEFINE(collections, .state_size = sizeof(struct collections), .open = open_collections,
-	     .row = collection_row, .close = close_collections);
+QUERY_DEFINE(collections, QUERY_STATE(struct collections, ones, sums, wanted),
+	     .open = open_collections, .row = collection_row);

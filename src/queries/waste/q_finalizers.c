@@ -319,15 +319,5 @@ static int finalizer_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_finalizers(struct query *q)
-{
-	struct finalizers *f = q->state;
-
-	analysis_references_release(&f->list);
-	base_vec_release(&f->items);
-	query_groups_release(&f->groups);
-	base_vec_release(&f->native);
-}
-
-QUERY_DEFINE(finalizers, .state_size = sizeof(struct finalizers), .open = open_finalizers,
-	     .row = finalizer_row, .close = close_finalizers);
+QUERY_DEFINE(finalizers, QUERY_STATE(struct finalizers, list, items, groups, native),
+	     .open = open_finalizers, .row = finalizer_row);

@@ -343,18 +343,6 @@ static int stat_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_stats(struct query *q)
-{
-	struct stats *s = q->state;
-
-	analysis_references_release(&s->list);
-	base_big_free(&s->keys);
-	base_big_free(&s->spare);
-	base_big_free(&s->idom);
-	base_big_free(&s->state);
-	base_vec_release(&s->rows);
-	base_vec_release(&s->members);
-}
-
-QUERY_DEFINE(reference_stats, .state_size = sizeof(struct stats), .open = open_stats,
-	     .row = stat_row, .close = close_stats);
+QUERY_DEFINE(reference_stats,
+	     QUERY_STATE(struct stats, list, keys, spare, idom, state, rows, members),
+	     .open = open_stats, .row = stat_row);

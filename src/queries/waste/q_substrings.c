@@ -194,14 +194,5 @@ static int array_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_substrings(struct query *q)
-{
-	struct substrings *s = q->state;
-
-	analysis_contents_release(&s->contents);
-	base_big_free(&s->rows);
-	base_big_free(&s->order);
-}
-
-QUERY_DEFINE(substrings, .state_size = sizeof(struct substrings), .open = open_substrings,
-	     .row = array_row, .close = close_substrings);
+QUERY_DEFINE(substrings, QUERY_STATE(struct substrings, contents, rows, order),
+	     .open = open_substrings, .row = array_row);

@@ -518,15 +518,5 @@ static int unreachable_row(struct query *q, size_t no, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_unreachable(struct query *q)
-{
-	struct unreachable *u = q->state;
-
-	analysis_groups_release(&u->groups);
-	analysis_groups_release(&u->native);
-	base_vec_release(&u->tops);
-	base_vec_release(&u->by_class);
-}
-
-QUERY_DEFINE(unreachable, .state_size = sizeof(struct unreachable), .open = open_unreachable,
-	     .row = unreachable_row, .close = close_unreachable);
+QUERY_DEFINE(unreachable, QUERY_STATE(struct unreachable, groups, native, tops, by_class),
+	     .open = open_unreachable, .row = unreachable_row);
