@@ -98,7 +98,7 @@ try:
     check(f"the largest is first: {sizes}", sizes == sorted(sizes, reverse=True))
     browser.run("""window.real = window.fetch; const row = (more) => ({ suspect: 1, kind: 'suspect', step: null, id: null, class: null, label: null, via_field: null, objects: null, shallow: null, retained: null, percent: null, text: null, ...more });
         const answers = { leaks: { facts: { threshold: 10 }, rows: [
-            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap.', owner_text: 'Owner.things', held: 500, held_class: 'a.Thing', held_text: '500 Thing', action: 'entries', target: '0x11' }), row({ kind: 'advice', text: 'Keep fewer (heapdb threads main).', short_text: 'Keep fewer ({run}).', action: 'threads', target: 'main' }),
+            row({ id: '0x10', class: 'a.Owner', label: 'a.Owner', objects: 1, retained: 6000, percent: 60, text: 'Owner.things holds 500 Thing (12 B each), 60.0 % of the heap, added by ThingsOfAnotherExceedinglyLongName.add(Things.java:5).', owner_text: 'Owner.things', held: 500, held_class: 'a.Thing', held_text: '500 Thing', action: 'entries', target: '0x11' }), row({ kind: 'advice', text: 'Keep fewer (heapdb threads main).', short_text: 'Keep fewer ({run}).', action: 'threads', target: 'main' }),
             row({ kind: 'path', step: 0, id: '0x11', label: 'java.util.HashMap size=500', retained: 6000 }), row({ kind: 'element', step: 0, class: 'a.Thing', label: 'a.Thing', objects: 500, retained: 6000 }),
             row({ suspect: 2, class: 'java.lang.String', label: 'java.lang.String', objects: 3001, retained: 2000, percent: 20, text: '3,001 String (1 B each) hold 20.0 % of the heap.', held: 3001, held_class: 'java.lang.String', held_text: '3,001 String', action: 'sql', target: 'SELECT 3001' }),
             row({ suspect: 2, kind: 'member', step: 0, id: '0x12', class: 'java.lang.String', label: 'the first of them', retained: 9 })] },
@@ -106,6 +106,9 @@ try:
         window.fetch = (url, more) => { const name = /query\\/(leaks|triage)\\?/.exec(String(url))?.[1]; return name ? Promise.resolve(new Response(JSON.stringify({ columns: [], row_count: 9, total_rows: 9, ...answers[name] }))) : real(url, more); };
         location.hash = '#/overview?db=1'; 1""")
     check("a finding of 75 % is above a suspect of 60 %", browser.until("[...document.querySelectorAll('main article')].map(e => /75.0|60.0|20.0/.exec(e.innerText)[0]).join() === '75.0,60.0,20.0'"))
+    # Lines may break inside long names, but a copied name has nothing in it.
+    copied = browser.run("(getSelection().selectAllChildren(document.querySelector('main article:nth-of-type(2) h2')), String(getSelection()))")
+    check(f"a copied sentence has plain names: {copied!r}", "ThingsOfAnotherExceedinglyLongName.add(Things.java:5)" in copied and browser.run("document.querySelectorAll('main article:nth-of-type(2) h2 wbr').length") > 3)
     check("the finding leads to the class loaders", browser.run("[...document.querySelectorAll('article.first .acts a')].some(a => a.hash.startsWith('#/loaders'))"))
     check("its number does not, for the view has others", browser.run("document.querySelector('article.first h2 a') === null"))
     check("what to do is said, with a button instead of a command", "What to do: Keep fewer (Threads)." in text("main article:nth-of-type(2)")
@@ -123,6 +126,40 @@ try:
     check("a treemap is in the menu", "Treemap with these objects" in text(".menu"))
     browser.key("Escape")
     browser.run("window.fetch = window.real; 1")
+
+    # Rows selected by clicks or keys: what they retain together, as SQL computes it, and not the sum.
+    def click_row(no, modifiers=0):
+        x, y = browser.run(f"(b => [b.x + 4, b.y + 4])(document.querySelectorAll('main tbody tr')[{no}].cells[2].getBoundingClientRect())")
+        for kind in "mousePressed", "mouseReleased":
+            browser.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, modifiers=modifiers)
+
+    def selected(words, statement):
+        expected = browser.run(f"fetch('/api/sql?q=' + encodeURIComponent({statement!r})).then(r => r.json()).then(a => a.rows[0].n)")
+        check(f"{words} with {expected} bytes: {text('.selection')!r}", browser.until(f"document.querySelector('.selection')?.innerText.includes({words!r}) && document.querySelector('.selection b')", 8)
+              and browser.run(f"(n => document.querySelector('.selection b').innerText.replace(/\\s/g, ' ') === (n < 1024 ? n + ' B' : n < 1048576 ? (n / 1024).toFixed(1) + ' KiB' : (n / 1048576).toFixed(1) + ' MiB'))({expected})"))
+
+    def of_rows(*numbers):
+        ids = browser.run(f"{list(numbers)}.map(n => document.querySelectorAll('main tbody tr')[n].querySelector('a.obj').title).join()")
+        return f"SELECT retained_set(id) AS n FROM objects WHERE id IN ({ids})"
+
+    if browser.run("fetch('/api/health').then(r => r.json()).then(h => h.sql)"):
+        go("#/class?target=java.util.HashMap", "main tbody tr:nth-of-type(6)", "objects to select")
+        click_row(1)
+        click_row(4, 8)
+        selected("4 objects selected", of_rows(1, 2, 3, 4))
+        click_row(2, 2)
+        selected("3 objects selected", of_rows(1, 3, 4))
+        browser.run("document.querySelector('main .scroll').focus(); 1")
+        for key in "Home", " ", "ArrowDown", "ArrowDown", " ":
+            browser.key(key)
+        selected("5 objects selected", of_rows(0, 1, 2, 3, 4))
+        browser.key("Escape")
+        check("Escape clears the selection", browser.until("document.querySelector('.selection, tr.selected') === null"))
+        go("#/histogram", "main tbody tr:nth-of-type(6)", "classes to select")
+        click_row(0)
+        click_row(2, 2)
+        names = browser.run("[0, 2].map(n => document.querySelectorAll('main tbody tr')[n].cells[0].innerText)")
+        selected("2 classes selected", f"SELECT retained_set(id) AS n FROM objects WHERE class IN ('{names[0]}', '{names[1]}')")
 
     # The view of a class.
     for show, word in [("", "retained"), ("sizes", " to "), ("fields", "loadFactor"), ("holders", "objects held"), ("paths", "%"), ("subclasses", "LinkedHashMap"), ("growth", "+ objects")]:
@@ -233,6 +270,14 @@ try:
         if browser.until("!location.hash.includes('zoom=')", 3):
             break
     check("Escape goes up", browser.run("!location.hash.includes('zoom=')"))
+    for shape in "icicle", "treemap":
+        go(f"#/map?shape={shape}&zoom=0/0", "canvas", f"a zoomed {shape}")
+        browser.run("document.activeElement.blur(); 1")
+        browser.key("Escape")
+        check(f"Escape goes up in a {shape} without the focus", browser.until("new URLSearchParams(location.hash.split('?')[1]).get('zoom') === '0'"))
+        browser.until("document.querySelectorAll('.crumbs button').length === 2")
+        browser.click(*browser.run("(b => [b.x + b.width / 2, b.y + 6])(document.querySelector('canvas').getBoundingClientRect())"))
+        check(f"a click on the frame of a {shape} goes up", browser.until("!location.hash.includes('zoom=')"))
 
     # Keys: search, the tree.
     browser.run("document.querySelector('main').focus(); document.activeElement.blur(); 1")

@@ -8,6 +8,8 @@ const keys: [string, string][] = [
   ["↑ ↓", "rows of a table or tree, cells of a picture"],
   ["→ ←", "open or close a row; move to a neighbouring cell"],
   ["Enter", "open the row, zoom into the cell"],
+  ["Ctrl, Shift", "with a click: selects several rows, whose common retained size is shown"],
+  ["Space, Shift ↑ ↓", "the same with keys"],
   [".", "menu of the object (also the right mouse button)"],
   ["Ctrl Enter", "run the statement (SQL)"],
   ["Ctrl Space", "complete (SQL)"],

@@ -9,6 +9,7 @@ import { numberOf, useInfo } from "./overview";
 import { Marks, useAnswer, Wait } from "./asking";
 import { actionsOf, ClassName, classPage, Name, Obj } from "./objects";
 import { specs } from "./parts";
+import { Together } from "./selection";
 import { QueryTable } from "./table";
 import { change, Route } from "./route";
 import { Chain, CopyPath } from "./card";
@@ -205,6 +206,11 @@ function Pins({ db, id, label }: { db?: string; id: string; label: string }) {
               <Obj id={p.id} text={p.label} />
             </span>
           ))}
+        </p>
+      )}
+      {pins.length > 1 && (
+        <p class="selection">
+          <Together db={db} ids={pins.map((p) => p.id)} what="pinned" />
         </p>
       )}
     </>

@@ -4,11 +4,11 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { Answer, hasSql, Params, report, Row } from "./api";
 import { Cell, icicle, Node, treemap } from "./layout";
 import { Marks, useAnswer, Wait } from "./asking";
-import { classActions, classPage, Item, menuAt, select } from "./objects";
+import { Breaking, classActions, classPage, Item, menuAt, select } from "./objects";
 import { Panel } from "./parts";
 import { download } from "./export";
 import { Table } from "./table";
-import { change, linkTo, Route } from "./route";
+import { change, linkTo, readRoute, Route } from "./route";
 import { bytes, hue, number, percent, splitName, visible } from "./text";
 
 export const blank = (name: string): Node => ({
@@ -325,11 +325,14 @@ function Legend({
         .map(([name, sum]) => (
           <span>
             <i style={{ background: tint(name, huesOf(root, by), isDark, isDark ? 32 : 77) }} />
-            {visible(
-              by === "class" && !root.children.some((n) => n.whole)
-                ? splitName(name)[1] || name
-                : name.replace(/\.$/, ""),
-            ).replace(/\./g, ".\u200b")}{" "}
+            <Breaking
+              text={visible(
+                by === "class" && !root.children.some((n) => n.whole)
+                  ? splitName(name)[1] || name
+                  : name.replace(/\.$/, ""),
+              )}
+              at={/(?<=\.)/}
+            />{" "}
             <small>{root.plain ? number(sum) : bytes(sum)}</small>
           </span>
         ))}
@@ -484,7 +487,17 @@ export function Picture({
       if (x >= c.x && x < c.x + c.w && y >= c.y && y < c.y + c.h) return c;
     }
   };
+  // Escape zooms out wherever the focus is, unless something else closes first.
+  useEffect(() => {
+    const onEscape = (e: KeyboardEvent) => {
+      const isTaken = /INPUT|SELECT|TEXTAREA/.test((e.target as HTMLElement).tagName) || readRoute().params.obj;
+      if (e.key === "Escape" && !isTaken && !document.querySelector(".help")) onUp?.();
+    };
+    if (onUp) addEventListener("keydown", onEscape);
+    return () => removeEventListener("keydown", onEscape);
+  }, [onUp]);
   const zoom = (n: Node) => {
+    if (n === root) onUp?.();
     if (n === root || n.others) return;
     from.current = skipsMotion() ? null : (cells.find((c) => c.node === n) ?? null);
     setOver(null);
@@ -553,7 +566,8 @@ export function Picture({
                   : `${number(cells.length)} cells. `}
         {!late && !over && !search && !report && !low && (
           <span class="keys">
-            Click or arrows and Enter zoom in, Escape zooms out; the right button or “.” opens a menu.
+            Click or arrows and Enter zoom in; Escape or a click on the {shape === "icicle" ? "first row" : "frame"}{" "}
+            zooms out; the right button or “.” opens a menu.
           </span>
         )}
       </p>
@@ -978,7 +992,7 @@ export function MapView({
             cut:
               shape === "table" || !reply.answer.facts.cut
                 ? reply.answer.facts.cut
-                : String(reply.answer.facts.cut).replace(/: a row "\(others\)".*/, "; grey cells show their sum"),
+                : String(reply.answer.facts.cut).replace(/one "\(N others\)" row per parent/, "grey cells"),
           }}
         />
       )}

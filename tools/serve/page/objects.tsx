@@ -11,6 +11,20 @@ const PACKAGE = /^[a-z_]\w*(\.[a-z_]\w*)+$/;
 // A field after its class: "value" alone is ambiguous, too.
 const FIELD = /^((?:[a-z_]\w*\.)*)([A-Z][\w$]*\..*)$/;
 
+// Text whose lines may also break where `at` matches. Nothing is inserted that would be copied with the text.
+export function Breaking({ text, at }: { text: string; at: RegExp | string }) {
+  return (
+    <>
+      {text.split(at).map((part, i) => (
+        <>
+          {i > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </>
+  );
+}
+
 // `wrap`: lines may break inside the class name, not only after the package.
 export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   const shown = visible(text);
@@ -20,26 +34,10 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
     <span class="name">
       {klass && <span class="dim">{klass}</span>}
       <span class={`dim package${head.length - klass.length > SHORT ? " far" : ""}`}>
-        {head
-          .slice(klass.length)
-          .split(/(?<=\.)/)
-          .map((part) => (
-            <>
-              {part}
-              {part && <wbr />}
-            </>
-          ))}
+        <Breaking text={head.slice(klass.length)} at={/(?<=\.)/} />
+        {head.length > klass.length && <wbr />}
       </span>
-      <span class="tail">
-        {wrap
-          ? tail.split(/(?<=[a-z])(?=[A-Z$.])/).map((word, i) => (
-              <>
-                {i > 0 && <wbr />}
-                {word}
-              </>
-            ))
-          : tail}
-      </span>
+      <span class="tail">{wrap ? <Breaking text={tail} at={/(?<=[a-z])(?=[A-Z$.])/} /> : tail}</span>
     </span>
   );
 }

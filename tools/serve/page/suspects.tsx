@@ -8,7 +8,7 @@ import { hasSql, Params, report, Row } from "./api";
 import { Card, largestOf, Path } from "./card";
 import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
-import { ClassName, classPage, Item, Name, Obj } from "./objects";
+import { Breaking, ClassName, classPage, Item, Name, Obj } from "./objects";
 import { linkTo, readRoute } from "./route";
 import { bytes, counted, number, visible } from "./text";
 
@@ -16,11 +16,14 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 
 // Prevents line breaks between numbers and units, and allows them before the parenthesis of a stack frame and between
 // the words of a long class name.
-const joined = (sentence: string): string =>
-  sentence
+const BREAK = "\u200b"; // visible() has escaped those of the dump
+function Joined({ text: sentence }: { text: string }) {
+  const marked = sentence
     .replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2")
-    .replace(/(\w)\((?=\w)/g, "$1\u200b(")
-    .replace(/[\w$]{30,}/g, (name) => name.replace(/(?<=[a-z])(?=[A-Z$])/g, "\u200b"));
+    .replace(/(\w)\((?=\w)/g, `$1${BREAK}(`)
+    .replace(/[\w$]{30,}/g, (name) => name.replace(/(?<=[a-z])(?=[A-Z$])/g, BREAK));
+  return <Breaking text={marked} at={BREAK} />;
+}
 
 // The sentence of a suspect. The owner is a link to the object, and the number of retained objects to their list.
 function Sentence({ head }: { head: Row }) {
@@ -29,13 +32,19 @@ function Sentence({ head }: { head: Row }) {
     held = text(head.held_text),
     to = countLink(head);
   const at = held ? sentence.indexOf(held, owner.length) : -1;
-  if (report || at < 0 || !sentence.startsWith(owner)) return <>{joined(sentence)}</>;
+  if (report || at < 0 || !sentence.startsWith(owner)) return <Joined text={sentence} />;
   return (
     <>
       {owner && head.id ? <Obj id={String(head.id)} text={owner} wrap /> : owner}
-      {joined(sentence.slice(owner.length, at))}
-      {to && Number(head.held) > 1 ? <a href={to}>{joined(held)}</a> : joined(held)}
-      {joined(sentence.slice(at + held.length))}
+      <Joined text={sentence.slice(owner.length, at)} />
+      {to && Number(head.held) > 1 ? (
+        <a href={to}>
+          <Joined text={held} />
+        </a>
+      ) : (
+        <Joined text={held} />
+      )}
+      <Joined text={sentence.slice(at + held.length)} />
     </>
   );
 }

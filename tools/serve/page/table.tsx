@@ -8,6 +8,7 @@ import { ExportMenu, Exported } from "./export";
 import { classActions, dateOf, menuAt, Name, select, Value } from "./objects";
 import { Meter, specs } from "./parts";
 import { change, readRoute } from "./route";
+import { MOST_SELECTED, Together } from "./selection";
 import { useSharing } from "./share";
 import { hasAllWords, number, visible } from "./text";
 
@@ -296,21 +297,75 @@ function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
   );
 }
 
+// ---- selection ----
+
+interface Selection {
+  names: string[]; // of the selected rows: IDs, or names of classes
+  has(row: Row): boolean;
+  // What a click or key at a row means: it is the current row, with or without clearing the selection; it is added or
+  // removed; or the selection is all rows from the last current one to it.
+  mark(no: number, how: "only" | "move" | "toggle" | "range"): void;
+  clear(): void;
+}
+
+// The rows selected with Ctrl or Shift. A single row without them is only the current row.
+function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection {
+  const [names, set] = useState<string[]>([]),
+    anchor = useRef(-1);
+  const nameOf = (row?: Row): string | null => {
+    const name = String((ofClasses ? row?.name : row?.id) ?? "");
+    return (ofClasses ? name : /^0x0*[1-9a-f]/.test(name)) ? name : null;
+  };
+  return {
+    names,
+    has: (row) => names.length > 0 && names.includes(nameOf(row) ?? ""),
+    mark: (no, how) => {
+      const name = nameOf(shown[no]),
+        start = anchor.current < 0 ? at : anchor.current;
+      if (how !== "range") anchor.current = no;
+      if (how === "move") return;
+      if (how === "only" || !name) set([]);
+      else if (how === "range" && start >= 0) {
+        const between = shown.slice(Math.min(start, no), Math.max(start, no) + 1).map(nameOf);
+        anchor.current = start;
+        set([...new Set(between.filter((n) => n !== null))].slice(0, MOST_SELECTED) as string[]);
+      } else {
+        const others = names.length ? names : [nameOf(shown[at]) ?? name].filter((n) => n !== name);
+        set(names.includes(name) ? names.filter((n) => n !== name) : [...others, name].slice(-MOST_SELECTED));
+      }
+    },
+    clear: () => set([]),
+  };
+}
+
 interface LineProps {
   row: Row;
   isAt: boolean;
+  isSelected: boolean;
   shown: Shown;
   folding: Folding | null;
   largest: number;
   links?: Links;
-  onAt(): void;
+  onAt(e: MouseEvent): void;
   onOpen(): void;
 }
 
-function Line({ row, isAt, shown: { used, barred, isTight }, folding, largest, links, onAt, onOpen }: LineProps) {
+function Line(props: LineProps) {
+  const {
+    row,
+    shown: { used, barred, isTight },
+    folding,
+    largest,
+    links,
+  } = props;
   const titleOf = (v: Cell) => (typeof v === "string" && v.length > 40 ? visible(v) : undefined);
   return (
-    <tr class={isAt ? "at" : ""} onClick={onAt} onDblClick={onOpen}>
+    <tr
+      class={`${props.isAt ? "at" : ""}${props.isSelected ? " selected" : ""}`}
+      onMouseDown={(e) => e.shiftKey && e.preventDefault()} // no text is selected instead
+      onClick={props.onAt}
+      onDblClick={props.onOpen}
+    >
       {used.map((c, j) => {
         const value = row[c.name],
           to = report || value === 0 ? undefined : links?.[c.name]?.(row);
@@ -337,6 +392,7 @@ interface TableProps {
   tree?: boolean;
   what: string;
   onOpen?(row: Row): void;
+  ofClasses?: boolean; // each row is a class, by name
   links?: Links;
   empty?: string;
   late?: boolean;
@@ -379,6 +435,7 @@ export function Table(props: TableProps) {
     () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
     [rows, barred],
   );
+  const selection = useSelection(shown, at, props.ofClasses);
   const sort = onSort ? props.sort : ownSort;
   const sortBy = (name: string) => {
     if (onSort) onSort(name);
@@ -398,8 +455,15 @@ export function Table(props: TableProps) {
   };
   const onKey = (e: KeyboardEvent) => {
     const view = box.current;
-    if (view && e.target === view && handleKey(e, { shown, at, box: view, folding, tree, open, scrollTo }))
+    if (view && e.target === view && handleKey(e, { shown, at, box: view, folding, tree, selection, open, scrollTo })) {
       e.preventDefault();
+      e.stopPropagation();
+    }
+  };
+  const click = (e: MouseEvent, no: number) => {
+    setAt(no);
+    if (report || (e.target as HTMLElement).closest("a, button")) return;
+    selection.mark(no, e.shiftKey ? "range" : e.ctrlKey || e.metaKey ? "toggle" : "only");
   };
   const exported: Exported = {
     what,
@@ -440,6 +504,17 @@ export function Table(props: TableProps) {
           <ColumnsMenu of={shownColumns} />
         </div>
       )}
+      {selection.names.length > 1 && (
+        <p class="selection" role="status">
+          <Together
+            db={readRoute().params.db}
+            {...(props.ofClasses ? { classes: selection.names } : { ids: selection.names })}
+          />{" "}
+          <button class="link" onClick={selection.clear}>
+            Clear
+          </button>
+        </p>
+      )}
       {shown.length > 0 && (
         <div
           class="scroll"
@@ -475,7 +550,8 @@ export function Table(props: TableProps) {
                   folding={tree ? folding : null}
                   largest={largest}
                   links={links}
-                  onAt={() => setAt(from + i)}
+                  isSelected={selection.has(row)}
+                  onAt={(e) => click(e, from + i)}
                   onOpen={() => open(row)}
                 />
               ))}
@@ -502,13 +578,15 @@ interface KeyTarget {
   box: HTMLDivElement;
   folding: Folding;
   tree?: boolean;
+  selection: Selection;
   open(row: Row): void;
   scrollTo(no: number): void;
 }
 
 // Handles a key in the table; returns whether it did.
-function handleKey(e: KeyboardEvent, { shown, at, box, folding, tree, open, scrollTo }: KeyTarget): boolean {
-  const row = shown[at],
+function handleKey(e: KeyboardEvent, target: KeyTarget): boolean {
+  const { shown, at, box, folding, tree, selection, open, scrollTo } = target,
+    row = shown[at],
     last = shown.length - 1;
   const to: Record<string, number> = {
     ArrowDown: at + 1,
@@ -518,8 +596,13 @@ function handleKey(e: KeyboardEvent, { shown, at, box, folding, tree, open, scro
     Home: 0,
     End: last,
   };
-  if (to[e.key] !== undefined) scrollTo(Math.max(0, Math.min(last, to[e.key])));
-  else if (!row) return false;
+  const next = to[e.key] === undefined ? at : Math.max(0, Math.min(last, to[e.key]));
+  if (to[e.key] !== undefined) {
+    selection.mark(next, e.shiftKey ? "range" : "move");
+    scrollTo(next);
+  } else if (!row) return false;
+  else if (e.key === " ") selection.mark(at, "toggle");
+  else if (e.key === "Escape" && selection.names.length > 1) selection.clear();
   else if (e.key === "Enter") open(row);
   else if (e.key === ".") {
     const line = box.querySelector<HTMLElement>("tr.at"),
@@ -571,6 +654,7 @@ interface QueryTableProps {
   links?: Links;
   empty?: string;
   each?(row: Row): Row;
+  ofClasses?: boolean;
   titles?: Record<string, string>;
   first?: string[];
 }
@@ -681,6 +765,7 @@ export function QueryTable(props: QueryTableProps) {
         sort={sort}
         what={what}
         onOpen={props.onOpen}
+        ofClasses={props.ofClasses}
         links={props.links}
         empty={props.empty}
         late={reply.late}

@@ -286,7 +286,8 @@ export function General({
       </p>
     );
   const needs = spec.targets && !spec.targets.startsWith("[") && !route.params.target;
-  const sentence = spec.summary[0].toUpperCase() + spec.summary.slice(1);
+  const sentence = spec.summary[0].toUpperCase() + spec.summary.slice(1),
+    isOfClasses = query === "histogram" && (route.params.o_by ?? "class") === "class";
   return (
     <Panel title={title}>
       {title && (
@@ -309,11 +310,8 @@ export function General({
           hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide}
           first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
           each={query === "entries" ? named : undefined}
-          onOpen={
-            query === "histogram" && (route.params.o_by ?? "class") === "class"
-              ? (row) => (location.hash = classPage(String(row.name)))
-              : undefined
-          }
+          ofClasses={isOfClasses}
+          onOpen={isOfClasses ? (row) => (location.hash = classPage(String(row.name))) : undefined}
         />
       )}
     </Panel>
