@@ -133,10 +133,13 @@ static bool is_built(struct hdb *db)
 	return (hdb_has(db) & needs) == needs;
 }
 
-/* Returns whether the answer can be cached. Answers that list built tables change. */
+/*
+ * Returns whether the answer can be cached. Answers that list built tables change. A comparison
+ * builds all the tables that it needs, so its first answer is like the later ones.
+ */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
-	return is_built(w->databases[job->database]) &&
+	return (job->before_count > 0 || is_built(w->databases[job->database])) &&
 	       !(job->kind == SERVE_QUERY &&
 		 (strcmp(job->spec->name, "info") == 0 || strcmp(job->spec->name, "tables") == 0));
 }
