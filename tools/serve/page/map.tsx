@@ -566,8 +566,8 @@ export function Picture({
                   : `${number(cells.length)} cells. `}
         {!late && !over && !search && !report && !low && (
           <span class="keys">
-            Click or arrows and Enter zoom in; Escape or a click on the {shape === "icicle" ? "first row" : "frame"}{" "}
-            zooms out; the right button or “.” opens a menu.
+            Click or arrows and Enter zoom in. Escape or a click on the {shape === "icicle" ? "first row " : "frame "}
+            zooms out. The right button or “.” opens a menu.
           </span>
         )}
       </p>

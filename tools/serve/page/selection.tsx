@@ -18,7 +18,8 @@ interface Selected {
 }
 
 export function Together({ db, ids, classes, what = "selected" }: Selected) {
-  const from = ` FROM objects WHERE ${ids ? `id IN (${ids.join(", ")})` : `class IN (${classes!.map(quoted).join(", ")})`}`,
+  const which = ids ? `id IN (${ids.join(", ")})` : `class IN (${classes!.map(quoted).join(", ")})`,
+    from = ` FROM objects WHERE ${which}`,
     reply = useAnswer(hasSql() ? "sql" : "", { db, q: `SELECT retained_set(id) AS retained${from}`, limit: "1" });
   const { info } = useInfo(db),
     heap = info ? numberOf(info("objects", "reachable bytes")) : null;
