@@ -109,6 +109,11 @@ store|Causes$Store.pages|No limit is set for Causes$Store.pages: Causes$Store.ti
 engines|holds 300 Causes$Script|Each of the 300 has its own Causes$Engine (Causes$Script.engine)
 history|Causes$Shop.history|Causes$Shop.history keeps all 12,000 that were added
 CASES
+# explain adds the number to the owner.
+java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes inner dump.hprof > java.log
+heapdb import dump.hprof -o dump.heapdb --force --quiet
+heapdb explain dump.heapdb | grep -qF 'Favorites.hits (static), 150 entries' || { echo "FAILED: explain"; failed=1; }
+rm -f dump.hprof
 # Values removed from a dump do not count as arrays of zeros.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof
 heapdb redact dump.hprof redacted.hprof

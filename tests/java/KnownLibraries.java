@@ -464,6 +464,24 @@ public class KnownLibraries {
             list("fastutil ObjectArrayList " + n, fastList);
             list("fastutil IntArrayList " + n, fastIntList);
         }
+        for (int n : some()) {
+            List<Queue<Object>> queues = List.of(new org.jctools.queues.MpscLinkedQueue<>(),
+                new org.jctools.queues.MpscUnboundedArrayQueue<>(64),
+                new org.jctools.queues.SpscUnboundedArrayQueue<>(64),
+                new org.jctools.queues.MpmcArrayQueue<>(512),
+                new org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue<>(64),
+                new org.jctools.queues.atomic.SpscAtomicArrayQueue<>(512),
+                (Queue<Object>) reactor.util.concurrent.Queues.unbounded(64).get(),
+                (Queue<Object>) reactor.util.concurrent.Queues.unboundedMultiproducer().get());
+            for (Queue<Object> queue : queues) {
+                for (int i = -5; i < n; i++) queue.add("q" + i);
+                for (int i = 0; i < 5; i++) queue.poll();
+                List<Object> rest = new ArrayList<>();
+                for (int i = 0; i < n; i++) rest.add("q" + i);
+                // The elements of the second array of a linked array begin in its middle.
+                put("values of " + queue.getClass().getName() + " " + n, queue, rest, false);
+            }
+        }
         for (int n : sizes(0, 1, 1000, 20000)) {
             var bits = new org.roaringbitmap.RoaringBitmap();
             for (int i = 0; i < n; i++)

@@ -80,6 +80,7 @@ enum heap_part_kind {
 	HEAP_PART_NODES, /* nodes and nulls */
 	/* HEAP_INNER nodes and elements; a null is an element only if `with` is given */
 	HEAP_PART_MIXED,
+	HEAP_PART_ONWARD,  /* elements and nulls; the last slot refers to the next such array */
 	HEAP_PART_BUCKETS, /* arrays of a key, a value and, optionally, another such array */
 	/*
 	 * Elements (in maps, pairs), one for each bit set in `with`, followed by nodes, one for

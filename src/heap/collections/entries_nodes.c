@@ -11,6 +11,7 @@
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
+#include <string.h>
 
 /*
  * Number of stack entries that are compared with a new node to detect cycles. Tries have fewer
@@ -569,6 +570,28 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 	return enter_array(e, &bucket, err);
 }
 
+/*
+ * Reads a slot of an array whose last slot refers to the next array. A consumer finds a plain
+ * Object in a slot where it has to continue in the next array. That marker is not an element.
+ */
+static int next_of_onward(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
+			  struct hdb_error *err)
+{
+	const bool is_last = at + 1 == f->end;
+	struct heap_frame next;
+	uint32_t ix;
+
+	TRY(get_slot(e, f->ix, at, &e->value, err));
+	TRY(target_of(e, &e->value, &ix, err));
+	if (!is_last)
+		return strcmp(heap_class_name_of(e->heap, ix), "java.lang.Object") == 0 ?
+			       HDB_NOTFOUND :
+			       HDB_OK;
+	TRY(nested_array(e, &e->value, &next, err));
+	e->frames.count--;
+	return enter_array(e, &next, err);
+}
+
 /* ---- numbers in bit sets ---- */
 
 static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
@@ -665,6 +688,8 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 		return next_of_rope(e, f, at, err);
 	case HEAP_PART_BUCKETS:
 		return next_of_buckets(e, f, at, err);
+	case HEAP_PART_ONWARD:
+		return next_of_onward(e, f, at, err);
 	case HEAP_PART_CONTAINERS:
 		return next_container(e, f, &part, at, err);
 	case HEAP_PART_SHORTS:

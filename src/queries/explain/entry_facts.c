@@ -897,25 +897,28 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 			  explain_short_class(l->session->heap, l->key_class));
 }
 
-/* Reports lists that are used at both ends: unbounded queues between threads, and other lists. */
-static void set_queue(struct heap *heap, uint32_t class_no, struct explain_facts *out)
+/*
+ * Reports lists that are used at both ends: unbounded queues between threads, and other lists. The
+ * libraries of queues call their unbounded queues MpscLinkedQueue, MpscUnboundedArrayQueue, and so
+ * on.
+ */
+static void set_queue(struct heap *heap, uint32_t class_no, const struct heap_collection *c,
+		      struct explain_facts *out)
 {
-	static const struct {
-		const char *name;
-		enum explain_fact fact;
-	} queues[] = {
-		{ "java.util.concurrent.ConcurrentLinkedQueue", EXPLAIN_FACT_is_queue },
-		{ "java.util.concurrent.ConcurrentLinkedDeque", EXPLAIN_FACT_is_queue },
-		{ "java.util.concurrent.LinkedTransferQueue", EXPLAIN_FACT_is_queue },
-		{ "java.util.concurrent.PriorityBlockingQueue", EXPLAIN_FACT_is_queue },
-		{ "java.util.concurrent.DelayQueue", EXPLAIN_FACT_is_queue },
-		{ "java.util.ArrayDeque", EXPLAIN_FACT_is_deque },
-		{ "java.util.LinkedList", EXPLAIN_FACT_is_deque },
-	};
+	static const char *const queues[] = { "java.util.concurrent.PriorityBlockingQueue",
+					      "java.util.concurrent.DelayQueue" };
+	const char *name = strchr(c->rule->class_name, '*') ? explain_short_class(heap, class_no) :
+							      c->rule->class_name;
+	bool is_queue = c->rule->kind == HEAP_QUEUE && !strstr(name, "Blocking") &&
+			(strstr(name, "Linked") || strstr(name, "Unbounded"));
 
 	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
-		if (heap_has_superclass(heap, class_no, queues[i].name))
-			explain_fact_set(out, queues[i].fact, 1);
+		is_queue |= heap_has_superclass(heap, class_no, queues[i]);
+	if (is_queue)
+		explain_fact_set(out, EXPLAIN_FACT_is_queue, 1);
+	if (heap_has_superclass(heap, class_no, "java.util.ArrayDeque") ||
+	    heap_has_superclass(heap, class_no, "java.util.LinkedList"))
+		explain_fact_set(out, EXPLAIN_FACT_is_deque, 1);
 }
 
 int explain_entry_facts(const struct session *session, uint32_t collection_ix,
@@ -942,7 +945,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 	explain_fact_text(out, EXPLAIN_FACT_entries_kind,
 			  explain_short_class(session->heap, object.class_no));
 	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
-	set_queue(session->heap, object.class_no, out);
+	set_queue(session->heap, object.class_no, &c, out);
 	l.is_list = c.rule->kind == HEAP_LIST;
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);

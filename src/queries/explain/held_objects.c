@@ -46,8 +46,8 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 			      const struct heap_object *object, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
-	struct heap_collection collection;
-	uint64_t bytes, removed;
+	struct heap_collection collection, counted;
+	uint64_t bytes, removed, budget = FACTS_ENTRIES_MIN;
 	bool never;
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
@@ -61,11 +61,14 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 			if (bytes >= w->top_bytes / 2)
 				w->most_ix = node->ix;
 		}
+		counted = collection;
+		if (w->largest_ix == HEAP_NONE && !collection.has_size)
+			TRY_ERRORS(heap_collection_count(heap, &counted, &budget, err));
 		if (w->largest_ix == HEAP_NONE &&
-		    (!collection.has_size || collection.size >= FACTS_ENTRIES_MIN))
+		    (!counted.has_size || counted.size >= FACTS_ENTRIES_MIN))
 			w->largest_ix = node->ix;
-		if (w->larger_ix == HEAP_NONE && collection.has_size &&
-		    collection.size >= FACTS_ENTRIES_SOME)
+		if (w->larger_ix == HEAP_NONE && counted.has_size &&
+		    counted.size >= FACTS_ENTRIES_SOME)
 			w->larger_ix = node->ix;
 	}
 	w->plumbing += node->weight * (double)object->shallow_bytes;

@@ -308,6 +308,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 	unsigned owners = 0;
 
 	for (unsigned i = 0; i < OWNER_CLIMBS && owners < OWNERS_MAX; i++) {
+		const struct heap_collection_rule *rule;
 		struct heap_object object;
 		uint32_t above, class_no;
 		bool is_class;
@@ -320,7 +321,10 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		is_class = object.kind == STORE_CLASS;
 		if (is_class)
 			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
+		rule = is_class ? NULL : heap_collection_rule(heap, class_no);
+		/* A queue of a library is like one of the platform. Caches have limits. */
 		if ((is_class || object.kind == STORE_INSTANCE) &&
+		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
 			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
 			if (!owners++)

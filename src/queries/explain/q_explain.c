@@ -255,7 +255,7 @@ static int set_subject(struct query *q, struct hdb_error *err)
 
 	TRY(heap_object(q->heap, s->answer.ix, &object, err));
 	TRY(derive_retained(q->derive, s->answer.ix, &bytes, err));
-	if (suspect && suspect->ix == HEAP_NONE && object.class_no == suspect->class_no) {
+	if (suspect && suspect->ix == HEAP_NONE) {
 		const char *name = heap_class_name(q->heap, suspect->class_no);
 
 		query_lend_text(q, CLASS, name);
@@ -280,6 +280,7 @@ static int next_explain(struct query *q, struct hdb_error *err)
 	const struct explain_answer *a = &s->answer;
 	struct query_action action;
 	char owner[LEAK_TEXT_MAX_BYTES] = "";
+	struct base_number number;
 	const int r = find_next(q, err);
 
 	if (r != HDB_OK)
@@ -297,7 +298,11 @@ static int next_explain(struct query *q, struct hdb_error *err)
 	query_set_text(q, SOURCE, a->rule->source);
 	if (s->suspect && s->finding)
 		leak_owner_text(&s->finding->owner, BASE_TEXT(owner));
-	if (owner[0])
+	number = base_number((uint64_t)a->members);
+	if (owner[0] && a->members > 1 && !a->holds[0] && !strstr(a->says, number.text))
+		query_format(q, OWNER, "%s, %s %s", owner, number.text,
+			     s->suspect->ix == HEAP_NONE ? "objects" : "entries");
+	else if (owner[0])
 		query_set_text(q, OWNER, owner);
 	return HDB_OK;
 }

@@ -142,6 +142,8 @@ struct explain_answer {
 	 */
 	char holds[EXPLAIN_VALUE_MAX];
 	uint64_t held;
+	/* number of objects in a group, or entries of a suspect's largest collection, or 0 */
+	double members;
 	/* the object that should no longer be alive: ix, or another object named by the rule */
 	uint32_t kept_ix;
 };
