@@ -58,6 +58,8 @@ cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 ta
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
 futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
 keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
+changedkeys|Causes$Slots.all (static) holds 12,000|Of the 12,000 keys (Causes$Slot) of a ConcurrentHashMap, 5
+changedlists|Causes$Slots.routes (static) holds 12,000|Of the 12,000 keys (ArrayList) of a HashSet, 100 % were
 refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue
 cleaner|8,000 Causes$Native|A Cleaner never cleans 8,000 objects (Causes$Native)
 sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show part of a list
@@ -112,7 +114,8 @@ CASES
 # explain adds the number to the owner.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes inner dump.hprof > java.log
 heapdb import dump.hprof -o dump.heapdb --force --quiet
-heapdb explain dump.heapdb | grep -qF 'Favorites.hits (static), 150 entries' || { echo "FAILED: explain"; failed=1; }
+heapdb explain dump.heapdb | grep -qF 'Favorites.hits (static), 150 entries' ||
+	{ echo "FAILED: explain"; failed=1; }
 rm -f dump.hprof
 # Values removed from a dump do not count as arrays of zeros.
 java -XX:+UseSerialGC -Xmx400m -XX:-UsePerfData -cp classes Causes equalbytes-ok dump.hprof

@@ -131,6 +131,24 @@ public class Causes {
             return Objects.hash(user, day);
         }
     }
+    static class Slot {
+        final int id;
+        String state = "NEW";
+        Integer room;
+        Slot(int id) { this.id = id; }
+        @Override
+        public boolean equals(Object o) {
+            return o instanceof Slot s && s.id == id && s.state.equals(state) && Objects.equals(s.room, room);
+        }
+        @Override
+        public int hashCode() {
+            return Objects.hash(id, state, room);
+        }
+    }
+    static class Slots {
+        static Map<Slot, byte[]> all = new ConcurrentHashMap<>();
+        static Set<List<String>> routes = new HashSet<>();
+    }
     static class Reports { static Map<Key, byte[]> byKey = new HashMap<>(); }
     static class Handles {
         static Set<Reference<?>> open = ConcurrentHashMap.newKeySet();
@@ -468,6 +486,23 @@ public class Causes {
                 for (int i = 0; i < 12000; i++)
                     Reports.byKey.put(
                         ok ? new GoodKey("u" + i, i % 7) : new Key("u" + i % 50, i % 7), random(700, i));
+                break;
+            case "changedkeys":
+                for (int i = 0; i < 12000; i++) {
+                    Slot slot = new Slot(i);
+                    if (ok && i % 2 == 0) slot.state = "DONE";
+                    Slots.all.put(slot, random(700, i));
+                    if (!ok && i % 2 == 0) slot.state = "DONE";
+                }
+                break;
+            case "changedlists":
+                for (int i = 0; i < 12000; i++) {
+                    List<String> route = new ArrayList<>(List.of("from" + words(i), "to" + i % 7));
+                    if (ok) route.add("last");
+                    for (int k = 0; k < 20; k++) route.add(words(i * 20 + k));
+                    Slots.routes.add(route);
+                    if (!ok) route.add("last");
+                }
                 break;
             case "refqueue":
                 for (int i = 0; i < 60000; i++) {

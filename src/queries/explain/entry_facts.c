@@ -590,6 +590,8 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 		/* The values of a set are also its keys. */
 		if (has_keys && !entries.has_key)
 			TRY(look_at(l, &entries.value, true, err));
+		if (has_keys)
+			TRY(entry_add_hash(l, &entries, err));
 		TRY(look_at(l, &entries.value, false, err));
 		if (entries.has_key) {
 			TRY(look_for_nothing(l, &entries.value, err));
@@ -928,6 +930,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		.session = session,
 		.value_class = HEAP_NONE,
 		.key_class = HEAP_NONE,
+		.hashed_class = HEAP_NONE,
 		.now_ms = heap_meta_number(session->heap, "dump.timestamp_ms", 0),
 		.slots_left = SLOTS_COMPARED_MAX,
 	};
@@ -952,6 +955,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 	if (r == HDB_OK && l.entries) {
 		r = find_share(&l, c.size, out, err);
 		find_same_keys(&l, out);
+		entry_set_changed(&l, out);
 		set_fields(&l, c.size, out);
 		entry_set_rest(&l, out);
 	}
@@ -959,5 +963,6 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		r = entry_set_growth(session->heap, &c, out, err);
 	base_vec_release(&l.features);
 	base_vec_release(&l.keys);
+	base_vec_release(&l.hashed);
 	return r;
 }

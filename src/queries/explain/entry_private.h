@@ -1,6 +1,7 @@
 /*
  * queries/explain/entry_private.h - declarations shared by the files that examine the entries of a
- * collection: entry_facts.c, and entry_kinds.c, which describes kinds of keys and values.
+ * collection: entry_facts.c, entry_kinds.c, which describes kinds of keys and values, and
+ * key_hashes.c.
  */
 #ifndef QUERIES_EXPLAIN_ENTRY_PRIVATE_H
 #define QUERIES_EXPLAIN_ENTRY_PRIVATE_H
@@ -79,7 +80,10 @@ struct looking {
 	struct base_vec features; /* struct feature */
 	/* struct feature: for keys of application classes, a hash of all their fields */
 	struct base_vec keys;
-	uint32_t value_class; /* class of the values whose fields are examined */
+	struct base_vec hashed; /* private to key_hashes.c */
+	uint32_t hashed_class;  /* class of these keys */
+	uint32_t hash_mask;     /* bits of a hash code that the map records */
+	uint32_t value_class;   /* class of the values whose fields are examined */
 	uint32_t key_class;
 	uint32_t entries;
 	uint32_t nothings;      /* number of values that mean "nothing" */
@@ -132,6 +136,13 @@ void entry_set_field(const struct looking *l, const struct value_field *field, e
 
 /* Writes an age: "3 days", "1 hour". */
 void entry_age_text(uint64_t ms, struct base_text to);
+
+/* ---- key_hashes.c ---- */
+
+/* Adds the key of an entry of a hash table, with the hash code that the entry records. */
+int entry_add_hash(struct looking *l, const struct heap_entries *at, struct hdb_error *err);
+/* Reports keys whose hash code has changed since their insertion. */
+void entry_set_changed(const struct looking *l, struct explain_facts *out);
 
 /* ---- entry_kinds.c ---- */
 

@@ -93,10 +93,12 @@
 	X(is_deque)    /* 1 if the collection is another list that is used at its ends */ \
 	X(key_percent) /* percentage of application-class keys that equal another key */ \
 	X(key_kind)    /* string: that class */ \
-	X(part_of)     /* string: feature shared by most entries, a prefix or a field */ \
-	X(part)        /* string: value shared by these entries */ \
-	X(part_percent) /* percentage of entries */ \
-	X(part_kinds)   /* number of different values */ \
+	X(changed_percent) /* percentage of keys whose hash code changed after insertion */ \
+	X(changed_kind)    /* string: class of these keys */ \
+	X(part_of)         /* string: feature shared by most entries, a prefix or a field */ \
+	X(part)            /* string: value shared by these entries */ \
+	X(part_percent)    /* percentage of entries */ \
+	X(part_kinds)      /* number of different values */ \
 	X(key_form) /* string: "the form F" of most keys, with "*" for words that contain digits */ \
 	X(key_form_percent) /* percentage of entries */ \
 	X(oldest_key)    /* string: age of the oldest key, if keys are dates up to the present */ \
