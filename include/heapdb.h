@@ -105,10 +105,10 @@ struct hdb_error {
  */
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
-		       const char *unit); /* NULL: silent */
+		       const char *unit); /* NULL means silent */
 	void *ctx;                        /* first argument of report and notice */
-	const volatile int *cancel;       /* NULL: cannot be cancelled; borrowed */
-	/* One line for the user, such as that the database is read-only. NULL: silent. */
+	const volatile int *cancel;       /* NULL if it cannot be cancelled; borrowed */
+	/* One line for the user, such as that the database is read-only. NULL means silent. */
 	void (*notice)(void *ctx, const char *text);
 };
 
@@ -130,15 +130,15 @@ enum hdb_contents {
 struct hdb_import_options {
 	size_t struct_size;
 	/*
-	 * budget of anonymous memory; 0: a quarter of RAM or of the cgroup's limit, but at most 1
-	 * GiB if that is 16 GiB or less. Memory beyond 5 bytes per object is backed by unlinked
-	 * files if possible
+	 * budget of anonymous memory; 0 means a quarter of RAM or of the cgroup's limit, but at
+	 * most 1 GiB if that is 16 GiB or less. Memory beyond 5 bytes per object is backed by
+	 * unlinked files if possible
 	 */
 	uint64_t memory_bytes;
 	unsigned threads; /* worker threads; 0 means one per core; fewer if the budget is small */
 	enum hdb_size_model sizes;
 	const char
-		*layout; /* "header=12,ref=4,align=8", or parts of it; NULL: inferred; borrowed */
+		*layout; /* "header=12,ref=4,align=8", or parts of it; NULL if inferred; borrowed */
 	/* number of the dump in a file with several dumps, starting at 1; 0 means the first */
 	unsigned snapshot;
 	int strict; /* nonzero: refuse a damaged dump */
@@ -151,7 +151,7 @@ struct hdb_import_options {
 	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* whether the database contains the dump */
-	const char *dump_name; /* name of a dump that is not a file; NULL: dump_path; borrowed */
+	const char *dump_name; /* name of a dump that is not a file; NULL if dump_path; borrowed */
 	/* mapping.txt of ProGuard or R8, to restore names and lines, or NULL if none; borrowed */
 	const char *mapping_path;
 	/*
@@ -159,7 +159,9 @@ struct hdb_import_options {
 	 * see a complete database or no database, but a crash of the machine may damage it
 	 */
 	int no_sync;
-	/* javacore of a portable heap dump; NULL: the one next to the dump, if any; borrowed */
+	/*
+	 * javacore of a portable heap dump; NULL means the one next to the dump, if any; borrowed
+	 */
 	const char *javacore_path;
 };
 
@@ -177,10 +179,10 @@ struct hdb_import_result {
 };
 
 /*
- * Imports the dump `dump_path` into a new heap database `db_path` (NULL: the dump's name with the
- * extension ".heapdb"; required for "-"). The dump may be compressed by gzip or zstd, and may be a
- * pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of its
- * Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
+ * Imports the dump `dump_path` into a new heap database `db_path` (NULL means the dump's name with
+ * the extension ".heapdb"; required for "-"). The dump may be compressed by gzip or zstd, and may
+ * be a pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of
+ * its Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
  * database's directory while it is read. The database gets its name only when it is complete. `opt`
  * and `out` may be NULL. Returns HDB_EEXIST if the database exists and `force` is not set, and
  * HDB_END as described for `wait`.
@@ -193,11 +195,11 @@ HDB_API int hdb_import(const char *dump_path, const char *db_path,
  * Imports the dump of an existing database again and replaces the database, with the options that
  * the database records (sizes, layout, mapping, snapshot, strict). Use it if hdb_open returns
  * HDB_EVERSION because an earlier version of heapdb wrote the database. `dump_path` is the current
- * path of the dump; NULL: its path at the import. Of `opt`, only the budget, the threads, `wait`,
- * the SIGBUS handler and the progress are used; `notice` is called before the import begins.
- * Returns HDB_EVERSION and leaves the database unchanged if the database has another format, if the
- * database contains its dump (read from a pipe or a compressed file) and dump_path is NULL, or if
- * the dump is missing or has changed. Otherwise like hdb_import.
+ * path of the dump; NULL means its path at the import. Of `opt`, only the budget, the threads,
+ * `wait`, the SIGBUS handler and the progress are used; `notice` is called before the import
+ * begins. Returns HDB_EVERSION and leaves the database unchanged if the database has another
+ * format, if the database contains its dump (read from a pipe or a compressed file) and dump_path
+ * is NULL, or if the dump is missing or has changed. Otherwise like hdb_import.
  */
 HDB_API int hdb_import_again(const char *db_path, const char *dump_path,
 			     const struct hdb_import_options *opt, struct hdb_import_result *out,
@@ -247,11 +249,11 @@ struct hdb_output_result {
 
 struct hdb_convert_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
+	const struct hdb_output_options *output; /* NULL means defaults; borrowed */
 	/* nonzero: omit Android's zygote and image heaps, like `hprof-conv -z` */
 	int app_only;
 	int segments;      /* nonzero: write the heap dump as short segments */
-	unsigned id_size;  /* size of an identifier in the new dump, 4 or 8; 0: unchanged */
+	unsigned id_size;  /* size of an identifier in the new dump, 4 or 8; 0 means unchanged */
 	unsigned snapshot; /* heap graph of a Perfetto trace, from 1; 0 means the first */
 	const char *dump_name, *javacore_path; /* as in struct hdb_import_options */
 };
@@ -285,9 +287,9 @@ enum hdb_keep {
 
 struct hdb_strip_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
+	const struct hdb_output_options *output; /* NULL means defaults; borrowed */
 	enum hdb_strip what;
-	unsigned keep; /* sum of enum hdb_keep; 0: omit no array */
+	unsigned keep; /* sum of enum hdb_keep; 0 means that no array is omitted */
 	int app_only;  /* nonzero: omit Android's zygote and image heaps, like KOOM */
 };
 
@@ -313,11 +315,11 @@ enum hdb_redact_arrays {
 
 struct hdb_redact_options {
 	size_t struct_size;
-	const struct hdb_output_options *output; /* NULL: defaults; borrowed */
+	const struct hdb_output_options *output; /* NULL means defaults; borrowed */
 	enum hdb_redact_arrays arrays;
 	/*
 	 * primitive fields and arrays ("byte[]") that keep their values: names or patterns, "CLASS"
-	 * or "CLASS:FIELD", with NULL at the end; NULL: none; borrowed
+	 * or "CLASS:FIELD", with NULL at the end; NULL means none; borrowed
 	 */
 	const char *const *keep;
 	/*
@@ -325,11 +327,11 @@ struct hdb_redact_options {
 	 * contents and the key (SipHash-2-4-128)
 	 */
 	int hash;
-	const char *key_path; /* file with the key, 16 to 4,096 bytes; NULL: random; borrowed */
+	const char *key_path; /* file with the key, 16 to 4,096 bytes; NULL if random; borrowed */
 	const char
-		*names_path; /* file of lines "OLD -> NEW" with new names; NULL: none; borrowed */
+		*names_path; /* file of lines "OLD -> NEW" with new names; NULL if none; borrowed */
 	/*
-	 * output file for the places, but not the values, of possible secrets; NULL: do not search
+	 * output file for the places, but not the values, of possible secrets; NULL means no search
 	 * for secrets; borrowed
 	 */
 	const char *report_path;
@@ -352,7 +354,7 @@ struct hdb_open_options {
 	size_t struct_size;
 	/* current path of the dump; NULL means the path at the time of the import; borrowed */
 	const char *dump_path;
-	uint64_t memory_bytes; /* memory budget for building derived tables; 0: as for import */
+	uint64_t memory_bytes; /* memory budget for building derived tables; 0 as for import */
 	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
@@ -362,7 +364,9 @@ struct hdb_open_options {
 	const char *tmp_dir;
 	int no_sigbus_handler; /* as for import */
 	int no_sync; /* as for import; the first handle that a process opens on a file decides */
-	/* your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; borrowed */
+	/*
+	 * your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; borrowed
+	 */
 	const char *rules_path;
 };
 
@@ -381,17 +385,17 @@ struct hdb_health {
 	size_t struct_size;
 	/*
 	 * one line: the dump file has changed since the import. Answers describe the imported
-	 * version; queries that need the dump's bytes fail with HDB_ECHANGED. NULL: the file was
-	 * unchanged, or missing, when the database was opened. Borrowed until hdb_close
+	 * version; queries that need the dump's bytes fail with HDB_ECHANGED. NULL means the file
+	 * was unchanged, or missing, when the database was opened. Borrowed until hdb_close
 	 */
 	const char *stale;
 	/*
 	 * one line: parts that are missing in the dump, such as its end or its GC roots, in which
-	 * case objects without referrers are treated as GC roots. NULL: no part is known to be
+	 * case objects without referrers are treated as GC roots. NULL means no part is known to be
 	 * missing. Borrowed until hdb_close
 	 */
 	const char *incomplete;
-	/* one line: values were removed on purpose; NULL: they were not; static */
+	/* one line: values were removed on purpose; NULL means they were not; static */
 	const char *redacted;
 	/* minimum number of bytes that are missing in a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
@@ -506,7 +510,7 @@ struct hdb_object_facts {
 	uint32_t ix;
 	uint32_t class_no;
 	enum hdb_object_kind kind;
-	int is_real;         /* 0: the object is not in the dump, such as the boot class loader */
+	int is_real;         /* 0 if not in the dump, such as the boot class loader */
 	uint32_t stands_for; /* class of a class object, or HDB_NONE */
 	uint32_t heap_no;    /* Android heap, for hdb_heap_name, or HDB_NONE */
 	uint64_t length;     /* array length, or 0 */
@@ -567,9 +571,9 @@ struct hdb_scan_options {
 	/* indexed by class number; nonzero: include the class; NULL means all classes; borrowed */
 	const uint8_t *classes;
 	unsigned kinds;   /* sum of 1 << enum hdb_object_kind; 0 means all */
-	int population;   /* 1: reachable objects; -1: unreachable objects; 0: all objects */
+	int population;   /* 1 means reachable objects, -1 unreachable objects, 0 all objects */
 	uint32_t from_ix; /* first object */
-	uint32_t end_ix;  /* object after the last; 0: to the end */
+	uint32_t end_ix;  /* object after the last; 0 means the end */
 	int descending;   /* nonzero: last object first */
 };
 
@@ -585,8 +589,8 @@ struct hdb_batch {
 	const uint64_t *id;     /* this and the following columns are NULL unless requested */
 	const uint8_t *reachable;
 	const uint64_t *retained_bytes;
-	const uint32_t *dominator;   /* HDB_NONE: top level; the object itself: unreachable */
-	const uint64_t *file_offset; /* 0: unknown */
+	const uint32_t *dominator;   /* HDB_NONE at the top; the object itself if unreachable */
+	const uint64_t *file_offset; /* 0 means unknown */
 	const uint64_t *referrers;   /* number of objects in its HDB_REFERRERS list */
 };
 
@@ -635,14 +639,14 @@ struct hdb_class {
 	uint32_t object_ix;      /* its class object */
 	uint32_t loader_ix;      /* its class loader, or HDB_NONE for the boot loader */
 	uint64_t id;             /* ID of its class object */
-	uint64_t loader_id;      /* 0: boot loader */
+	uint64_t loader_id;      /* 0 means boot loader */
 	const char *name;        /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
 	const char *loader_name; /* class of the loader, or "<boot>"; borrowed until hdb_close */
 	uint64_t instance_bytes; /* shallow size of an instance or an empty array */
 	uint32_t field_count;    /* own instance fields */
 	uint32_t static_count;
 	int is_array;
-	int is_real; /* 0: the dump contains objects of the class, but not the class */
+	int is_real; /* 0 means the dump contains objects of the class, but not the class */
 	/* strength of the references from its instances to their referents, as in hdb_strength */
 	unsigned strength;
 };
@@ -805,7 +809,7 @@ HDB_API void hdb_list_close(struct hdb_list *list);
 struct hdb_reference {
 	uint64_t to_id; /* ID of the object to which it refers */
 	/*
-	 * "next", "static cache", "<super>", "<class loader>", "<local variable>"; NULL: an
+	 * "next", "static cache", "<super>", "<class loader>", "<local variable>"; NULL means an
 	 * element. Borrowed until hdb_close
 	 */
 	const char *name;
@@ -931,7 +935,7 @@ struct hdb_root {
 	size_t struct_size;
 	uint32_t ix;
 	const char *kind;       /* "JNI global", ...; static */
-	uint32_t thread_serial; /* 0: none */
+	uint32_t thread_serial; /* 0 means none */
 	uint32_t frame_depth;   /* 0 is the innermost, or HDB_NONE if none */
 	/*
 	 * nonzero: a known thread holds the object, like a local variable; it is not a separate
@@ -949,7 +953,7 @@ HDB_API int hdb_roots_of(struct hdb *db, uint32_t ix, uint64_t *first, uint64_t 
 struct hdb_thread {
 	size_t struct_size;
 	uint32_t serial;
-	uint32_t ix;           /* thread object; HDB_NONE: not in the dump */
+	uint32_t ix;           /* thread object; HDB_NONE means not in the dump */
 	uint32_t trace_serial; /* for hdb_frame_at */
 	uint32_t frame_count;
 	char name[512];   /* "": unknown */
@@ -967,11 +971,11 @@ struct hdb_frame {
 	size_t struct_size;
 	/* "" if unknown; truncated */
 	char class_name[1024], method[1024], signature[1024], source[1024];
-	int line; /* 0 or -1: unknown, -2: compiled, -3: native */
+	int line; /* 0 or -1 means unknown, -2 compiled, -3 native */
 };
 /*
- * Reads frame `depth` (0: innermost) of a stack trace. Returns HDB_NOTFOUND if the dump does not
- * contain the frame.
+ * Reads frame `depth` (0 means innermost) of a stack trace. Returns HDB_NOTFOUND if the dump does
+ * not contain the frame.
  */
 HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
 			 struct hdb_frame *out, struct hdb_error *err);
@@ -1028,7 +1032,7 @@ struct hdb_option_spec {  /* NOLINT(clang-analyzer-optin.performance.Padding) */
 	enum hdb_option_type type;
 	const char *argument;      /* "class|package", "BYTES"; NULL for a flag */
 	const char *help;          /* one line */
-	const char *default_value; /* NULL: see `help` */
+	const char *default_value; /* NULL if `help` states it */
 	const char *example;       /* NULL for flags and choices */
 	const char *unit;          /* unit of a number: "bytes", "percent", "objects"; or NULL */
 	uint64_t low, high;        /* range of a number; UINT64_MAX or INT64_MAX: no upper limit */
@@ -1055,7 +1059,7 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 	const char *group;
 	const char *example;   /* shell arguments that run on the sample dump (tests/data), or "" */
 	const char *targets;   /* for people: "OBJECT|CLASS..." or "" */
-	unsigned target_types; /* sum of enum hdb_target_type; 0: no targets */
+	unsigned target_types; /* sum of enum hdb_target_type; 0 means no targets */
 	unsigned target_min, target_max; /* number of targets; UINT_MAX: any */
 	const char *summary;             /* one line */
 	/* columns that have a value in every row, such as "name|objects"; or NULL */
@@ -1066,7 +1070,7 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 	size_t column_count;
 	const struct hdb_column *facts;
 	size_t fact_count;
-	int is_query; /* 0: the answer describes a database or a comparison as a whole */
+	int is_query; /* 0 means the answer describes a database or a comparison as a whole */
 	/*
 	 * the reason why a query that counts objects has no options "unreachable" and "all"; or
 	 * NULL
@@ -1143,7 +1147,7 @@ struct hdb_query_args {
 	 */
 	struct hdb *const *before;
 	size_t before_count;
-	const struct hdb_row_filter *filter; /* NULL: all rows */
+	const struct hdb_row_filter *filter; /* NULL means all rows */
 };
 
 /* An answer: an iterator over rows. */

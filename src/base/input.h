@@ -26,7 +26,7 @@ enum base_packing { BASE_PLAIN, BASE_GZIP, BASE_ZSTD };
  * Opens a regular file, pipe, socket or device, or "-", and examines its first bytes. The caller
  * must close *out with base_input_close. `path` is borrowed. Fails with HDB_EABSENT if the file
  * does not exist, HDB_EIO if it cannot be read, and HDB_EFORMAT for a directory or an empty file.
- * `cancel` is borrowed and may be NULL: waiting for a pipe ends with HDB_EINTR once *cancel is not
+ * `cancel` is borrowed and may be NULL. Waiting for a pipe ends with HDB_EINTR once *cancel is not
  * 0.
  */
 int base_input_open(const char *path, const base_flag *cancel, struct base_input **out,

@@ -68,8 +68,8 @@ struct base_tree_list {
 	int (*compare)(const void *ctx, uint32_t a, uint32_t b);
 	const void *ctx;
 	/*
-	 * indexed by node: whether to list it, which requires that its parent is listed; NULL: list
-	 * all nodes
+	 * indexed by node: whether to list it, which requires that its parent is listed; NULL means
+	 * list all nodes
 	 */
 	const bool *is_listed;
 	uint32_t max_depth; /* deepest level listed */

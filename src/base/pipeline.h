@@ -12,7 +12,7 @@
 #include "base/error.h"
 
 struct base_pipeline {
-	uint64_t item_count; /* UINT64_MAX: unknown; produce() then reports the end */
+	uint64_t item_count; /* UINT64_MAX means unknown; produce() then reports the end */
 	unsigned threads;    /* number of threads, including the calling one; at least 1 */
 	unsigned slot_count; /* number of slots of the caller; at least 1, ideally 4 per thread */
 	void *ctx;

@@ -53,7 +53,7 @@ struct base_secret_hit {
 	size_t size;
 	/* number of bytes at the start that are the same in every secret of this kind */
 	size_t shown;
-	/* name in the text to which it was assigned; NULL: it was found by its format */
+	/* name in the text to which it was assigned; NULL means it was found by its format */
 	const uint8_t *key;
 	size_t key_size;
 };

@@ -21,7 +21,7 @@ struct map_source {
 	 * zeros without a fault
 	 */
 	int fd;
-	_Atomic(uint64_t) fault; /* 1 + offset of the first page that could not be read; 0: none */
+	_Atomic(uint64_t) fault; /* 1 + offset of the first unreadable page; 0 if none */
 	char path[];
 };
 

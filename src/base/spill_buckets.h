@@ -41,7 +41,7 @@ struct base_bucket {
 
 /* The place of a chunk. */
 struct base_bucket_slot {
-	uint8_t *data;  /* NULL: the chunk is in the file */
+	uint8_t *data;  /* NULL means the chunk is in the file */
 	uint64_t place; /* number of the chunk in the file, or of its slab if it is in memory */
 	uint32_t used;  /* bytes */
 	uint32_t next;  /* slot of the next chunk of the bucket, or of the next free chunk */

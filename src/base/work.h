@@ -30,8 +30,8 @@ struct base_pool_entry {
 
 /* A stage of the work, for progress reports. Its strings are static. */
 struct base_stage {
-	const char *name; /* NULL: no stage, and steps report nothing */
-	uint64_t total;   /* 0: unknown */
+	const char *name; /* NULL means no stage, and steps report nothing */
+	uint64_t total;   /* 0 means unknown */
 	const char *unit;
 };
 
@@ -56,7 +56,7 @@ struct base_work {
 	struct base_pool_entry pool[BASE_POOL_MAX]; /* free pieces in order of address */
 	unsigned pool_count;
 	unsigned threads;        /* at least 1 */
-	const char *scratch_dir; /* directory of spill files; borrowed; NULL: no spilling */
+	const char *scratch_dir; /* directory of spill files; borrowed; NULL means no spilling */
 	/* directory for private files if scratch_dir cannot be written; borrowed */
 	const char *tmp_dir;
 	bool is_unsynced; /* whether databases are written without waiting for the disk */
@@ -97,7 +97,7 @@ uint64_t base_work_budget_for(uint64_t size_bytes);
  */
 void base_work_release(struct base_work *work);
 
-/* Starts and reports a stage, with its total (0: unknown) and unit ("objects", "bytes"). */
+/* Starts and reports a stage, with its total (0 means unknown) and unit ("objects", "bytes"). */
 void base_stage(struct base_work *work, const char *stage, uint64_t total, const char *unit);
 
 /*

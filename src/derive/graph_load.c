@@ -34,7 +34,7 @@ struct load {
 	uint64_t limit;
 	enum derive_view view;              /* which references count */
 	bool has_view;                      /* whether the view ignores some references */
-	const struct derive_filter *filter; /* NULL: none */
+	const struct derive_filter *filter; /* NULL means none */
 };
 
 /* Returns whether edges of object i of the block may have to be omitted. */

@@ -367,7 +367,7 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 
 /* Selects the blocks that a pass reads. */
 struct heap_pass {
-	struct base_work *work; /* NULL: base_step is not called */
+	struct base_work *work; /* NULL means base_step is not called */
 	/*
 	 * for each class number, whether to visit blocks with objects of this class; NULL means
 	 * visit all blocks

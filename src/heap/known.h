@@ -73,7 +73,7 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
  */
 struct heap_as {
 	uint32_t ix;
-	uint32_t class_no; /* HEAP_NONE: its own class */
+	uint32_t class_no; /* HEAP_NONE means its own class */
 };
 
 /*

@@ -201,7 +201,7 @@ struct hprof_frame {
 	uint64_t signature_string_id;
 	uint64_t source_string_id;
 	uint32_t class_serial;
-	int32_t line; /* line number if above 0; 0: none; -1: unknown; -2: compiled; -3: native */
+	int32_t line; /* line number if above 0; 0 means none, -1 unknown, -2 compiled, -3 native */
 };
 struct hprof_trace {
 	uint32_t trace_serial;

@@ -38,7 +38,7 @@ enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* A third result, besides 1 and 0. */
+/* Third result of a check, which neither confirms (1) nor rejects (0) a record. */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,

@@ -317,7 +317,7 @@ struct import_trouble {
 	uint32_t kind;       /* enum hprof_problem_kind, or enum store_problem_kind */
 	uint64_t offset;     /* offset in the dump */
 	uint64_t lost_bytes; /* bytes that were skipped */
-	uint64_t object_id;  /* 0: no object */
+	uint64_t object_id;  /* 0 means no object */
 };
 
 /* import_problems.c: adds a problem. Returns HDB_OK or HDB_ENOMEM. */

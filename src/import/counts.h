@@ -29,7 +29,7 @@ struct import;
 struct import_count {
 	/* class number << 32, enum store_kind << 30, is_embedded << 29, length modulo the period */
 	uint64_t key;
-	uint64_t count; /* 0: unused entry */
+	uint64_t count; /* 0 means unused entry */
 	uint64_t elements;
 };
 

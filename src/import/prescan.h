@@ -57,7 +57,7 @@ struct import_prescan_run {
 struct import_prescan_slot {
 	/* a free slot contains an ID that belongs to another slot */
 	struct import_prescan_class class;
-	size_t no; /* index in classes; SIZE_MAX: free */
+	size_t no; /* index in classes; SIZE_MAX means free */
 };
 
 struct import_prescan {

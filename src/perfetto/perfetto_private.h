@@ -48,7 +48,7 @@ struct perfetto_type {
 	struct proto name; /* borrowed */
 	uint64_t location_id;
 	uint64_t object_size; /* size of an instance, or 0 if unknown */
-	uint64_t least_bytes; /* rounded size of its smallest object; 0: it has no objects */
+	uint64_t least_bytes; /* rounded size of its smallest object; 0 means it has no objects */
 	uint64_t most_bytes;  /* size of its largest object */
 	uint64_t super_id, loader_id;
 	size_t first_field;   /* index of its first reference field in type_fields */
@@ -162,7 +162,7 @@ struct perfetto_slot {
 
 /* The references of one object. The vectors are reused for the next object. */
 struct perfetto_references {
-	struct base_vec ids; /* uint64_t; 0: null */
+	struct base_vec ids; /* uint64_t; 0 means null */
 	/*
 	 * uint64_t: index in fields for each of ids; if empty, they are in the order of the type's
 	 * fields

@@ -19,7 +19,7 @@ struct phd;
 struct phd_files {
 	/* path of the dump; the time in its file name helps to find the javacore */
 	const char *dump;
-	const char *javacore; /* NULL: the javacore next to the dump, if it exists */
+	const char *javacore; /* NULL means the javacore next to the dump, if it exists */
 };
 
 /*

@@ -28,8 +28,8 @@
 
 /*
  * Smallest space left for an array's header by its recorded size or distance: for object arrays
- * with references of 4 bytes or 8 bytes (-1: references cannot take 8 bytes), and for primitive
- * arrays.
+ * with references of 4 bytes or 8 bytes (-1 means references cannot take 8 bytes), and for
+ * primitive arrays.
  */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;

@@ -25,7 +25,7 @@ struct phd_record {
 	/* for an object array, class of its elements; for a class, its superclass */
 	uint64_t class_id;
 	uint64_t length;      /* length of an array; size of an instance of a class */
-	uint64_t bytes;       /* size of an array; 0: not recorded */
+	uint64_t bytes;       /* size of an array; 0 means not recorded */
 	struct base_vec refs; /* uint64_t */
 	struct base_vec name; /* name of a class */
 };

@@ -16,7 +16,7 @@ void query_set_value(struct query *q, size_t text_column, size_t id_column,
 
 /* Columns that describe an object. SIZE_MAX if the query has no such column. */
 struct query_object_columns {
-	size_t id, class, label, shallow, retained; /* SIZE_MAX: none */
+	size_t id, class, label, shallow, retained; /* SIZE_MAX means none */
 };
 void query_set_object(struct query *q, const struct query_object_columns *columns, uint32_t ix);
 

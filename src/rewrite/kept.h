@@ -11,7 +11,7 @@
 
 /* The position of a field in the instances of a class. */
 struct rewrite_place {
-	uint64_t class_id; /* 0: there is no such class or field */
+	uint64_t class_id; /* 0 means there is no such class or field */
 	uint64_t offset;   /* offset in the values of the instance */
 };
 
@@ -28,7 +28,7 @@ struct rewrite_kept {
 
 struct rewrite_buffer {
 	uint64_t id, same_id; /* same_id is the first buffer with the same content */
-	uint64_t offset;      /* offset of the contents in the dump; 0: not found yet */
+	uint64_t offset;      /* offset of the contents in the dump; 0 means not found yet */
 	uint64_t size;
 	uint8_t type;
 };

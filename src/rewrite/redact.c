@@ -183,7 +183,7 @@ struct redact {
 	struct rewrite_hashes hashes;   /* hashes for opt->hash */
 	struct rewrite_renames renames; /* new names from opt->names_path */
 	struct rewrite_named named;
-	struct rewrite_secrets *secrets; /* secrets for opt->report_path; NULL: no report */
+	struct rewrite_secrets *secrets; /* secrets for opt->report_path; NULL means no report */
 };
 
 /*

@@ -23,7 +23,7 @@ struct rewrite_policy {
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* Writes any other record with rewriter_record. NULL: all other records are kept. */
+	/* Writes any other record with rewriter_record. NULL means all other records are kept. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
 	const char *marker; /* text written as the first record, or NULL if none */

@@ -46,7 +46,7 @@ struct store_unpacked {
 	struct base_vec blocks;    /* struct unpacked_block */
 	struct base_vec maps;      /* struct unpacked_map: windows on the file */
 	uint64_t file_end;         /* bytes of the file covered by windows */
-	int fd;                    /* -1: no file yet */
+	int fd;                    /* -1 means no file yet */
 	bool is_in_memory;         /* whether the file could not be created, or the disk is full */
 };
 

@@ -24,7 +24,7 @@
 /* One of the two trees of a file. */
 struct pages_tree {
 	uint64_t root;        /* page number; PAGES_NONE: empty tree */
-	unsigned depth;       /* number of levels; 0: empty tree */
+	unsigned depth;       /* number of levels; 0 means empty tree */
 	bool has_number_keys; /* keys are native u64, as in the tree of free pages */
 };
 #define PAGES_NONE UINT64_MAX

@@ -48,7 +48,7 @@ enum store_size_basis {
 /* Table classes, in the order of IDs. */
 struct store_class {
 	uint64_t class_id;
-	uint64_t loader_id;   /* as in the dump; 0: boot loader */
+	uint64_t loader_id;   /* as in the dump; 0 means boot loader */
 	uint64_t file_offset; /* offset of the CLASS_DUMP, or 0 if none */
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
@@ -57,7 +57,7 @@ struct store_class {
 	uint64_t class_bytes;   /* shallow size of the class object */
 	uint32_t ix;            /* index of the class object */
 	uint32_t super_no;      /* class number or STORE_NONE */
-	uint32_t loader_ix;     /* object index; 0: boot loader */
+	uint32_t loader_ix;     /* object index; 0 means boot loader */
 	uint32_t name_text;     /* "java.util.HashMap$Node[]" */
 	uint32_t declared_size; /* "instance size" of the CLASS_DUMP, bytes */
 	uint32_t body_size;     /* size of an instance's field values in the dump */
@@ -65,7 +65,7 @@ struct store_class {
 	uint32_t field_count;
 	uint32_t first_static; /* first static field in the `fields` table */
 	uint32_t static_count;
-	uint32_t class_serial; /* 0: none */
+	uint32_t class_serial; /* 0 means none */
 	uint32_t trace_serial;
 	uint8_t flags; /* enum store_class_flag */
 	/* for primitive arrays, the basic type; for object arrays, HPROF's 2; otherwise 0 */
@@ -127,8 +127,8 @@ static inline uint32_t store_flat_align(uint64_t value)
 /* Table roots, in order of ix. */
 struct store_root {
 	uint32_t ix;
-	uint32_t thread_serial; /* 0: none */
-	uint32_t frame_number;  /* STORE_NONE: none */
+	uint32_t thread_serial; /* 0 means none */
+	uint32_t frame_number;  /* STORE_NONE means none */
 	uint8_t kind;           /* HPROF sub-record tag */
 	/*
 	 * whether it is a local variable of a known thread, which is an edge of the thread and not
@@ -242,7 +242,7 @@ enum store_incomplete {
 struct store_problem {
 	uint64_t offset;     /* offset in the dump */
 	uint64_t lost_bytes; /* bytes skipped */
-	uint64_t object_id;  /* 0: no object */
+	uint64_t object_id;  /* 0 means no object */
 	uint32_t kind;       /* enum hprof_problem_kind, or enum store_problem_kind */
 	uint32_t unused;
 	char message[224]; /* zero-terminated */

@@ -37,7 +37,7 @@ struct store_side {
 struct store {
 	struct store_env *env;
 	struct store_view view;  /* snapshot being read */
-	struct store_side *side; /* NULL: none; owned */
+	struct store_side *side; /* NULL means none; owned */
 	/*
 	 * Addresses of blocks whose checksum was valid in some snapshot, with bits of the checksum.
 	 * If an address is reused for another block, these bits differ.

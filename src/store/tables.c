@@ -53,7 +53,7 @@
 static const struct {
 	const char *name;
 	uint32_t revision;
-	uint32_t record_bytes; /* 0: not a table of records */
+	uint32_t record_bytes; /* 0 means not a table of records */
 } tables[STORE_TABLE_END] = {
 	[STORE_META] = { "meta", 1, 0 },
 	[STORE_IDS] = { "ids", 1, 0 },

@@ -22,14 +22,14 @@ struct store_view_meta {
 
 struct store_view {
 	struct store_env *env; /* borrowed */
-	MDB_txn *txn;          /* NULL: no snapshot */
+	MDB_txn *txn;          /* NULL means no snapshot */
 	const uint8_t *map;    /* map of the file, or NULL if none */
 	uint64_t map_bytes;    /* size of the file when the snapshot began */
 	/* size of the map, which includes space into which the file can grow */
 	uint64_t map_length;
 	/* struct store_view_map: maps of earlier snapshots, kept for readers that still use them */
 	struct base_vec old;
-	_Atomic(uint64_t) fault; /* 1 + offset at which reading the map failed; 0: no failure */
+	_Atomic(uint64_t) fault; /* 1 + offset at which reading the map failed; 0 if none failed */
 	struct pages pages;
 	struct base_vec metas; /* struct store_view_meta, in order of name */
 	bool is_private;       /* whether it has no seal; see FORMAT.md */

@@ -63,7 +63,7 @@ struct store_writer {
 	bool is_unsynced; /* only for new databases; see store_unsynced */
 	/* whether everything is written in one transaction (store_env_private) */
 	bool is_whole;
-	struct store_packer *packer; /* NULL: blocks are not compressed */
+	struct store_packer *packer; /* NULL means blocks are not compressed */
 	char *path;                  /* final name */
 	char *temp_path;             /* new databases only */
 	struct table_count tables[STORE_TABLE_END];
@@ -177,7 +177,7 @@ static int commit_txn(struct store_writer *writer, struct hdb_error *err)
 struct value {
 	const uint8_t *data; /* payload */
 	uint64_t size;       /* size of the payload */
-	uint64_t raw_size;   /* size of the decompressed payload; 0: not compressed */
+	uint64_t raw_size;   /* size of the decompressed payload; 0 means not compressed */
 	uint32_t item_count;
 };
 

@@ -59,7 +59,7 @@ enum android_section {
 struct android_memory_row {
 	enum android_section section;
 	unsigned has;   /* bit set of known figures */
-	uint64_t pid;   /* 0: unknown */
+	uint64_t pid;   /* 0 means unknown */
 	size_t process; /* offset in texts, or 0 if unknown */
 	size_t name;    /* offset in texts */
 	uint64_t figures[ANDROID_FIGURES];

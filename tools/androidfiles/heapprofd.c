@@ -60,8 +60,8 @@ struct reader {
 	struct android_native *native;
 	uint64_t sequence_id; /* sequence of the current packet */
 	struct android_sequence *sequence;
-	struct call_tree *tree; /* NULL: list the dumps only */
-	uint32_t last_dump;     /* 0: all dumps */
+	struct call_tree *tree; /* NULL means list the dumps only */
+	uint32_t last_dump;     /* 0 means all dumps */
 	struct hdb_error *err;
 };
 

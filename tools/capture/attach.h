@@ -15,8 +15,8 @@ struct attach {
 	struct process *process;               /* borrowed */
 	const struct capture_options *options; /* borrowed */
 	int tmp_fd;                            /* the VM's /tmp; borrowed */
-	int cwd_fd;  /* the VM's working directory; borrowed; -1: not accessible */
-	int version; /* protocol version; 0: not queried yet */
+	int cwd_fd;  /* the VM's working directory; borrowed; -1 means not accessible */
+	int version; /* protocol version; 0 means not queried yet */
 };
 
 /* Size of ".attach_pidN" including the terminating zero. */

@@ -77,8 +77,8 @@ struct capture_options {
 	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; borrowed */
 	const char *
 		serial; /* serial number of the Android device; NULL means the only one; borrowed */
-	const base_flag *cancel; /* set to nonzero by the caller to stop; NULL: never; borrowed */
-	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL: silent */
+	const base_flag *cancel; /* nonzero: stop; set by the caller; may be NULL; borrowed */
+	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL means silent */
 	void *ctx;                                   /* passed to notice */
 };
 
@@ -102,8 +102,8 @@ struct child_output {
 
 /*
  * Runs a program, which is searched for in PATH, to its end. Its error output is part of the
- * output. After timeout_ms (0: no limit), or when cancelled, kills the program and the programs
- * that it started. Returns HDB_OK whatever its exit code.
+ * output. After timeout_ms (0 means no limit), or when cancelled, kills the program and the
+ * programs that it started. Returns HDB_OK whatever its exit code.
  */
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
@@ -123,7 +123,7 @@ enum capture_question {
 /* Cost of a capture or a question for the program. */
 struct capture_cost {
 	uint64_t bytes;  /* size of the dump, as written by the program */
-	uint64_t pauses; /* number of pauses of the program, from the VM's counters; 0: unknown */
+	uint64_t pauses; /* number of pauses of the program, from the VM's counters; 0 if unknown */
 	/* Total pause in microseconds, or 0 if unknown. An upper bound if `pauses` is 0. */
 	uint64_t pause_us;
 };

@@ -17,15 +17,15 @@
 #define CAPTURE_FILE "dump.hprof"
 
 struct janitor {
-	pid_t pid;   /* 0: none */
-	int pipe_fd; /* closed when the parent exits, which wakes the janitor; -1: none */
+	pid_t pid;   /* 0 means none */
+	int pipe_fd; /* closed when the parent exits, which wakes the janitor; -1 means none */
 };
 
 /* Files to remove. The caller owns the descriptors. */
 struct janitor_files {
 	int tmp_fd;          /* the parent of `directory` */
 	int folder_fd;       /* `folder` itself */
-	int cwd_fd;          /* another place where the trigger file may be; -1: none */
+	int cwd_fd;          /* another place where the trigger file may be; -1 means none */
 	const char *folder;  /* its name; borrowed */
 	const char *trigger; /* name of the trigger file; borrowed */
 };

@@ -20,7 +20,7 @@
 
 struct reply {
 	struct bytes bytes; /* the whole reply, zero-terminated */
-	long code;          /* 0: success */
+	long code;          /* 0 means success */
 	const char *text;   /* text after the number; points into `bytes` */
 };
 

@@ -16,7 +16,10 @@
 struct stream {
 	/* The caller sets these members. */
 	int from_fd; /* a pipe or a file; borrowed */
-	/* socket whose peer hangs up at the end, or without sending any byte; -1: none; borrowed */
+	/*
+	 * socket whose peer hangs up at the end, or without sending any byte; -1 means none;
+	 * borrowed
+	 */
 	int watch_fd;
 	const struct capture_options *options; /* borrowed */
 	/*

@@ -19,7 +19,7 @@
 
 struct capture_memory {
 	struct process process;
-	int pages_fd, bytes_fd; /* /proc/PID/pagemap and mem; -1: not accessible */
+	int pages_fd, bytes_fd; /* /proc/PID/pagemap and mem; -1 means not accessible */
 };
 
 int capture_memory_open(int pid, struct capture_memory **out, struct hdb_error *err)

@@ -17,7 +17,7 @@ struct answer {
 	/* value of the key "section" in JSON, for reports, or NULL if none */
 	const char *section;
 	const struct hdb_query_args *args; /* arguments of the query; borrowed, or NULL if none */
-	struct hdb_rows *rows;             /* borrowed; NULL: not a query; the facts are in: */
+	struct hdb_rows *rows;             /* borrowed; NULL if the facts are in: */
 	const struct row_source
 		*source; /* borrowed; row source if `rows` is NULL, or NULL if none */
 	const struct own_fact *facts;
@@ -29,13 +29,16 @@ struct answer {
 	bool is_picked;    /* whether the columns were requested by name */
 	bool is_sparse;    /* whether JSON rows omit keys whose value is null */
 	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0 means unlimited */
-	/* counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL: none */
+	/*
+	 * counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL means
+	 * none
+	 */
 	_Atomic uint64_t *written;
 	const base_flag *cancel;
 	const char *filter; /* words that a printed row must contain; borrowed; NULL or "": any */
 	struct sampled
 		*sampled;    /* samples of a recording for the rows; borrowed, or NULL if none */
-	struct notes *notes; /* notes of the database, for people and JSON; borrowed; NULL: none */
+	struct notes *notes; /* notes of the database, for text and JSON; borrowed; may be NULL */
 	/* Called after each row; may replace a value of the row. */
 	void (*on_row)(struct answer *answer);
 	const struct hdb_value *changed; /* borrowed, or NULL if none */

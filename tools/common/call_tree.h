@@ -22,7 +22,7 @@ struct call_node {
 struct call_tree {
 	/* node 0 is the unnamed root; node n + 1 is node n of `tree` */
 	BASE_VEC_AS(vec, struct call_node, nodes, count);
-	uint32_t *order; /* nodes except 0: parents first, siblings by descending size */
+	uint32_t *order; /* all nodes except 0, parents first, siblings by descending size */
 	/* private */
 	struct base_names names;
 	struct base_tree tree;

@@ -45,7 +45,7 @@ size_t escape_fit(const char *text, size_t size, size_t width, size_t *columns);
 struct json_part {
 	size_t plain;   /* number of unchanged bytes */
 	char escape[8]; /* the escape after them */
-	size_t size;    /* length of the escape; 0: end of text */
+	size_t size;    /* length of the escape; 0 means end of text */
 	size_t taken;   /* bytes consumed, including escaped bytes */
 };
 

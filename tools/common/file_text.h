@@ -21,7 +21,7 @@ static inline void file_text_release(struct file_text *text)
 
 /*
  * Reads the rest of a file. `text` has its name and size_max. Fails with HDB_ELIMIT if it has more
- * than size_max bytes, HDB_EINTR once *cancel is not 0 (NULL: never).
+ * than size_max bytes, HDB_EINTR once *cancel is not 0 (NULL means never).
  */
 int file_text_read(int fd, const base_flag *cancel, struct file_text *text, struct hdb_error *err);
 

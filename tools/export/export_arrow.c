@@ -25,7 +25,7 @@ struct flat {
 	uint8_t *data; /* owned; the result is in its last `size` bytes */
 	size_t size, room;
 	bool has_failed;
-	/* offsets of the fields of the current table, counted from its end; 0: absent */
+	/* offsets of the fields of the current table, counted from its end; 0 means absent */
 	uint32_t fields[FLAT_FIELDS];
 	uint32_t table_from;
 };

@@ -69,18 +69,18 @@ struct cli {
 	struct options opt;
 	/* all arguments after the command's name, if the command PASSES_ON */
 	struct arguments rest;
-	const struct hdb_query_spec *query; /* NULL: none */
+	const struct hdb_query_spec *query; /* NULL means none */
 	/* whether the query was run as `heapdb NAME`, without the word "query" */
 	bool is_direct;
 	struct hdb *db;            /* open if the command has NEEDS_DB */
 	char *db_path, *dump_path; /* located paths; owned, valid while db is open */
 	struct database *before;   /* older databases to compare with; owned */
 	size_t before_count;
-	struct notes *notes; /* notes of db; owned; NULL: not loaded, or none */
+	struct notes *notes; /* notes of db; owned; NULL means not loaded, or none */
 	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
-	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL: neither */
+	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL means neither */
 	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
 	int verdict;             /* what cli_verdict failed with, after a complete answer; or 0 */
@@ -183,8 +183,8 @@ struct hdb_query_args cli_query_args(const struct options *opt);
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli));
 
 /*
- * Prints help on a command, or on a query (NULL: on the command only). `is_all` adds columns, facts
- * and shared options of a query.
+ * Prints help on a command, or on a query (NULL means on the command only). `is_all` adds columns,
+ * facts and shared options of a query.
  */
 void help_command(struct output *out, const struct command *command,
 		  const struct hdb_query_spec *query, bool is_all);
@@ -210,7 +210,7 @@ struct capture_cost;
 
 /*
  * Reports the result of an import that took `seconds`, problems of the dump, and the cost of a
- * capture (NULL: not a capture).
+ * capture (NULL means not a capture).
  */
 int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
 		      const struct capture_cost *cost, double seconds);

@@ -104,7 +104,7 @@ static struct own_fact double_fact(const char *name, const char *title, double v
 struct summary {
 	const char *db_path, *incomplete; /* incomplete is NULL if the dump is complete */
 	const struct hdb_import_result *result;
-	const struct capture_cost *cost; /* NULL: not a capture */
+	const struct capture_cost *cost; /* NULL means not a capture */
 	double seconds;
 };
 

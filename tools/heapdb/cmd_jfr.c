@@ -234,7 +234,9 @@ static const char *text_of(struct recording *r, const struct jfr_value *event, c
 	return r->texts[i].failed ? none : r->texts[i].data;
 }
 
-/* Returns the tree node of the event's stack, cached with the stack's constant; 0: no stack. */
+/*
+ * Returns the tree node of the event's stack, cached with the stack's constant; 0 means no stack.
+ */
 static int add_stack(struct recording *r, const struct jfr_value *event, struct call_tree *tree,
 		     uint32_t *node)
 {

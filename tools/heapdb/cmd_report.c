@@ -37,7 +37,7 @@ static const struct section {
 	  "name,objects,shallow,retained,percent", NULL },
 	{ "Biggest class loaders", "biggest_class_loaders", "top", "by", "loader", NULL,
 	  ROWS_OF_A_LIST, "name,id,objects,shallow,retained,percent", NULL },
-	{ "Threads that hold most", "threads", "threads", "no-stack", NULL, "retained",
+	{ "Threads by retained size", "threads", "threads", "no-stack", NULL, "retained",
 	  ROWS_OF_A_LIST, "thread,id,state,depth,locals,retained", NULL },
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))

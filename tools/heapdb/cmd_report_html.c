@@ -25,7 +25,7 @@
  */
 static const struct question {
 	const char *key, *query;
-	struct hdb_option option; /* name NULL: none */
+	struct hdb_option option; /* name NULL means none */
 	uint64_t limit;
 	bool has_values;     /* whether the answer consists of strings from the heap only */
 	const char *columns; /* columns that the page shows, "a,b,c"; NULL means all */
@@ -185,7 +185,7 @@ static struct output *json_begin(struct page *page)
 	return page->collect;
 }
 
-/* Embeds the JSON, redacted on request by the rules of `query` (NULL: none). */
+/* Embeds the JSON, redacted on request by the rules of `query` (NULL means none). */
 static int json_end(struct page *page, const char *query)
 {
 	output_collect_end(page->collect);

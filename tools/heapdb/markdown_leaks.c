@@ -20,7 +20,9 @@
 #define HELD_SHOWN 3u
 #define HELD_PERCENT 5.0
 
-/* Prints a step of a path: "class Cache `static entries`", with "~~~" if this may cause the leak. */
+/*
+ * Prints a step of a path: "class Cache `static entries`", with "~~~" if this may cause the leak.
+ */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
 	const struct hdb_value *label = rows_value(rows, "label");
@@ -47,7 +49,7 @@ static void put_step(struct output *out, const struct hdb_rows *rows, bool is_fi
 
 /* The fullness of the heap, from the facts. */
 struct fullness {
-	uint64_t bytes, limit; /* limit 0: unknown */
+	uint64_t bytes, limit; /* limit 0 means unknown */
 	bool is_out_of_memory;
 };
 

@@ -115,12 +115,12 @@ struct options {
 	const char *db, *dump, *tmp, *rules, *jfr, *output, *layout, *mapping, *javacore, *fetch,
 		*sort, *columns, *where;
 	const char *table;     /* export: an SQL table; NULL means a query or a statement */
-	uint64_t memory_bytes; /* 0: not given */
-	unsigned threads;      /* 0: not given */
-	unsigned snapshot;     /* 0: not given */
-	unsigned timeout;      /* seconds; 0: not given */
-	unsigned port;         /* 0: any free port */
-	const char *listen;    /* NULL: loopback */
+	uint64_t memory_bytes; /* 0 means not given */
+	unsigned threads;      /* 0 means not given */
+	unsigned snapshot;     /* 0 means not given */
+	unsigned timeout;      /* seconds; 0 means not given */
+	unsigned port;         /* 0 means any free port */
+	const char *listen;    /* NULL means loopback */
 	bool open;             /* open a browser */
 	const char *html;      /* output file of the report, or NULL if none */
 	bool no_values;        /* whether to omit strings of the heap */
@@ -130,18 +130,18 @@ struct options {
 	 */
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */
-	unsigned parallel, gz;    /* 0: not given */
+	unsigned parallel, gz;    /* 0 means not given */
 	struct repeated when;     /* watch */
 	struct repeated with;     /* report, serve: further files */
 	const char *name, *dir, *then, *series, *interval, *histograms;
 	const char *keep, *hash_key, *names_file, *report;
 	const char *budget, *baseline; /* gate */
-	unsigned at_most;              /* watch; 0: not given */
+	unsigned at_most;              /* watch; 0 means not given */
 	unsigned gate_format;
 	bool live, all, histogram, once, update;
 	bool allow_import, allow_capture; /* mcp */
 	bool app_only, segments, koom, hash, chart, points;
-	unsigned id_size;  /* size of IDs in units of 4 bytes; 0: not given */
+	unsigned id_size;  /* size of IDs in units of 4 bytes; 0 means not given */
 	unsigned is_plain; /* export without compression */
 	enum format format;
 	bool has_format; /* whether --json, --csv or --format was given */
@@ -173,9 +173,9 @@ enum option_kind {
 /* An option that does not belong to a query. */
 struct option_info {
 	const char *name;
-	const char *argument; /* NULL: a switch */
+	const char *argument; /* NULL means a switch */
 	uint64_t groups;      /* enum option_group */
-	int letter;           /* 'o' for -o, 0: none */
+	int letter;           /* 'o' for -o, 0 means none */
 	enum option_kind kind;
 	unsigned place; /* offset of the member in struct options */
 	unsigned limit; /* see option_kind */

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 static struct {
-	pid_t pid;          /* 0: not running */
+	pid_t pid;          /* 0 means not running */
 	struct output *out; /* NULL if no output was held back */
-	int errors;         /* saved standard error; -1: not redirected */
+	int errors;         /* saved standard error; -1 means not redirected */
 } pager;
 
 /* Returns NULL if output is not paged. */

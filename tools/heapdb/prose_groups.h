@@ -13,7 +13,7 @@
 /* The rows with the same key. */
 struct prose_group {
 	uint64_t key;
-	uint64_t count;                 /* 0: new */
+	uint64_t count;                 /* 0 means new */
 	uint64_t shallow, retained, id; /* sums; ID of the first object */
 	bool has_retained;              /* otherwise unknown */
 	struct bytes text[PROSE_TEXTS]; /* owned */

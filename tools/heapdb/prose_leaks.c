@@ -207,7 +207,7 @@ static void put_heap(struct answer *answer, struct output *out)
 
 /* Target of the next query for a suspect or leak: its object, or the objects of a group. */
 struct next {
-	uint64_t id; /* 0: a group */
+	uint64_t id; /* 0 means a group */
 	struct bytes command;
 };
 

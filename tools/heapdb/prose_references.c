@@ -114,9 +114,10 @@ int prose_references(struct answer *answer, const struct render_style *style, st
 	is_sum = count_objects(&all);
 	rc = prose_groups_table(answer, &all, style, out);
 	if (rc == HDB_OK && is_sum)
-		output_string(out,
-			      "Objects of one class that are held by the same field share a row "
-			      "with the sum of their sizes; --table lists each.\n");
+		output_string(
+			out,
+			"Objects of one class that are held by the same field share a row with "
+			"the sum of their sizes; --table lists each object.\n");
 	if (rc == HDB_OK && has_value(id) && answer->row_count > 0)
 		put_next(out, &all, id->u);
 	prose_groups_release(&all, out);

@@ -78,12 +78,12 @@ struct table {
 	const struct render_style *style;
 	struct output *out;
 	size_t columns;
-	size_t last;           /* last visible column */
-	struct column *column; /* one per column; borrowed */
-	struct cell *cells;    /* cells of the batch; borrowed */
-	size_t rows;           /* rows in the batch */
-	size_t tree, level;    /* column indexes of the tree's names and level; SIZE_MAX: no tree */
-	uint64_t depth[BATCH_ROWS];   /* level of each row in the batch */
+	size_t last;                /* last visible column */
+	struct column *column;      /* one per column; borrowed */
+	struct cell *cells;         /* cells of the batch; borrowed */
+	size_t rows;                /* rows in the batch */
+	size_t tree, level;         /* columns of a tree's names and levels; SIZE_MAX if no tree */
+	uint64_t depth[BATCH_ROWS]; /* level of each row in the batch */
 	uint32_t follows[BATCH_ROWS]; /* bit set by level: a sibling follows below */
 	struct bytes text;            /* text of the batch */
 	struct bytes shortened;       /* the shortened cell */

@@ -73,13 +73,13 @@ static int run_one(struct cli *cli, struct heapsql *sql, const char **text)
 
 static const char help[] =
 	"Statements end with a semicolon: SELECT * FROM objects ORDER BY retained DESC LIMIT 5;\n"
-	".tables [TEXT]     tables and functions, and classes with TEXT in their names\n"
-	".schema [TABLE]    columns and types of a table, function or class; of all tables\n"
+	".tables [TEXT]     list tables and functions, and classes whose names contain TEXT\n"
+	".schema [TABLE]    list the columns of a table, function or class, or of all tables\n"
 	".mode FORMAT       " FORMATS_OF_ROWS_TEXT "\n"
-	".limit N|all       most rows to print\n"
-	".timeout SECONDS   end statements that take longer; 0: none\n"
-	".help, help        this list\n"
-	".quit, quit, exit  end (also Ctrl-D); Ctrl-C ends a statement, or drops the line\n"
+	".limit N|all       print at most N rows\n"
+	".timeout SECONDS   cancel statements that take longer; 0 means no limit\n"
+	".help, help        print this list\n"
+	".quit, quit, exit  quit (also Ctrl-D); Ctrl-C cancels a statement or the current line\n"
 	"Manual: man heapdb-sql\n";
 
 /* Headings by kind of table. */

@@ -25,7 +25,7 @@ struct watch_action {
  * it with zeros.
  */
 struct watch_running {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0 means none */
 	int result_fd;
 	bool has_ended, is_good;
 	char jvm[SERIES_JVM_SIZE], folder[1024];

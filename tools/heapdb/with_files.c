@@ -22,7 +22,7 @@
 static const struct with_answer {
 	const char *name, *reader;
 	const char *limit;    /* maximum number of rows as JSON, or NULL if none */
-	const char *heading;  /* heading of the section in a report; NULL: no section */
+	const char *heading;  /* heading of the section in a report; NULL means no section */
 	const char *words[5]; /* terminated by NULL */
 } answers[] = {
 	{ "growth", "growth", NULL, "Growth over time", { NULL } },
@@ -35,7 +35,7 @@ static const struct with_answer {
 	{ "jfr-gc", "jfr", "5000", NULL, { "gc", "--columns", "time,when,heap_used,committed" } },
 	{ "jfr-cpu", "jfr", "5000", NULL, { "cpu", "--columns", "time,user,system,thread" } },
 	{ "native", "allocations", "500", "Native allocations by site", { "--by", "site" } },
-	{ "meminfo", "meminfo", NULL, "Android's account of memory", { NULL } },
+	{ "meminfo", "meminfo", NULL, "Memory as reported by Android", { NULL } },
 };
 #define ANSWER_COUNT (sizeof(answers) / sizeof(answers[0]))
 static_assert(ANSWER_COUNT <= WITH_ANSWERS_MAX, "room for all answers");
@@ -88,7 +88,8 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 		if (!out->readers[i])
 			return cli_usage(
 				cli,
-				"--with %s: expected a series written by `heapdb watch`, a recording "
+				"--with %s: expected a series written by `heapdb watch`, a "
+				"recording "
 				"(.jfr), /proc/PID/smaps, the output of jcmd or dumpsys meminfo, "
 				"or a native memory trace",
 				files->values[i]);

@@ -225,7 +225,7 @@ static enum primitive primitive_of(const char *name)
 	return STRUCTURE;
 }
 
-/* Attributes of metadata elements; offsets in texts, 0: absent. */
+/* Attributes of metadata elements; offsets in texts, 0 means absent. */
 struct attributes {
 	uint32_t name, id, class_id, is_constant, is_list;
 };

@@ -15,7 +15,7 @@
 
 /* A database to be made. Strings are borrowed. */
 struct making {
-	const char *dump_path; /* NULL: capture `pid` */
+	const char *dump_path; /* NULL means capture `pid` */
 	int pid;
 	const char *db_path;
 };

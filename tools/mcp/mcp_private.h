@@ -103,9 +103,9 @@ struct mcp_page {
 	uint64_t offset;       /* rows on earlier pages */
 	uint64_t limit;        /* maximum number of rows in this page; 0 means as many as fit */
 	size_t budget_bytes;   /* maximum size of the answer as JSON */
-	const json_t *columns; /* array of names, or NULL: all; borrowed */
+	const json_t *columns; /* array of names, or NULL means all; borrowed */
 	bool without_facts;    /* omit the facts */
-	/* out: offset of the next page; 0: this is the last page */
+	/* out: offset of the next page; 0 means this is the last page */
 	uint64_t next;
 };
 

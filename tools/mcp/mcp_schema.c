@@ -146,7 +146,7 @@ static bool needs_target(const struct hdb_query_spec *spec)
 static const struct argument {
 	unsigned takes;   /* enum mcp_takes */
 	const char *name; /* an earlier argument or option of this name takes precedence */
-	const char *type; /* NULL: a string or an array of strings */
+	const char *type; /* NULL means a string or an array of strings */
 	const char *help;
 } arguments[] = {
 	{ MCP_TAKES_NAME, "name", "string", "Name of the query. \"explain\" lists all queries." },

@@ -97,7 +97,7 @@ struct server {
 	base_flag is_gone;     /* whether the client no longer reads answers */
 	int write_error;       /* errno of the failure; EPIPE: the client left */
 	int read_error;        /* errno if the input ended early */
-	const json_t *token;   /* progress token of the current request, borrowed; NULL: none */
+	const json_t *token;   /* progress token of the current request, borrowed; NULL if none */
 	int64_t progress_time; /* time of the last progress message in ms */
 	json_int_t progress;   /* number of progress messages */
 };
@@ -137,8 +137,8 @@ static void write_no_memory(struct server *s, const json_t *id)
 }
 
 /*
- * Sends the message (consumed), which answers the request with this ID (NULL: none). Returns NULL
- * if memory is exhausted.
+ * Sends the message (consumed), which answers the request with this ID (NULL means none). Returns
+ * NULL if memory is exhausted.
  */
 static void send_message(struct server *s, const json_t *id, json_t *message)
 {
@@ -163,7 +163,7 @@ static void send_message(struct server *s, const json_t *id, json_t *message)
 	json_decref(message);
 }
 
-/* Sends an error; `data` is consumed, NULL: none. Requests without a usable ID get null. */
+/* Sends an error; `data` is consumed, NULL means none. Requests without a usable ID get null. */
 static void send_error(struct server *s, const json_t *id, int code, const char *text, json_t *data)
 {
 	json_t *error = json_pack("{s:i, s:s}", "code", code, "message", text);

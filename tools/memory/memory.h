@@ -76,7 +76,7 @@ struct memory_row {
 	uint64_t estimated; /* bytes of `resident` that are only estimated from allocated amounts */
 	uint64_t shared, swap;
 	uint64_t committed; /* accessible bytes: mapped with access rights, or allocated */
-	uint64_t used;      /* 0: unknown */
+	uint64_t used;      /* 0 means unknown */
 	uint64_t count;     /* number of classes, threads, buffers or files, or 0 if unknown */
 };
 
@@ -165,8 +165,8 @@ int memory_answer_add_text(struct memory_answer *account, char *text, size_t siz
 int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct hdb_error *err);
 
 /*
- * Adds a running JVM: its answers within the timeout (0: the default), its smaps and its cgroup's
- * limit. Fails like capture_measure. `cancel` may be NULL.
+ * Adds a running JVM: its answers within the timeout (0 means the default), its smaps and its
+ * cgroup's limit. Fails like capture_measure. `cancel` may be NULL.
  */
 int memory_answer_add_process(struct memory_answer *account, int pid, unsigned timeout_s,
 			      const base_flag *cancel, struct hdb_error *err);
@@ -180,7 +180,7 @@ int memory_answer_make(struct memory_answer *account, const struct own_answer **
 
 /* The sources of an account. All members are borrowed. */
 struct memory_sources {
-	int pid; /* 0: none */
+	int pid; /* 0 means none */
 	const char *const *files;
 	size_t file_count;
 	struct hdb *db;          /* a dump of the process, or NULL if none */

@@ -140,9 +140,9 @@ static void make_facts(struct memory_answer *a)
 	if (m->figures.netty)
 		facts[count++] = percent_fact("netty_pinned", "Netty chunks in use (%)",
 					      m->figures.netty_pinned, m->figures.netty);
-	facts[count++] =
-		known_fact("not_in_process", "buffers of the dump that are not in the process",
-			   HDB_TYPE_COUNT, missing);
+	facts[count++] = known_fact("not_in_process",
+				    "buffers in the dump outside the mappings of the process",
+				    HDB_TYPE_COUNT, missing);
 	facts[count++] = text_fact("missing", "missing", missing_of(a));
 	facts[count++] = text_fact("not_listed", "not listed", NULL);
 	for (size_t i = 0; i < advice; i++)

@@ -41,7 +41,7 @@ struct category {
 /* An account and its sources. All bytes are zero at first. */
 struct memory_answer {
 	struct memory memory;
-	struct capture_memory *process; /* NULL: saved files */
+	struct capture_memory *process; /* NULL means saved files */
 	char name[320];                 /* name of the process; "": unknown */
 	uint64_t buffers;               /* memory owned by objects in a dump */
 	uint64_t limit;                 /* memory limit of the cgroup, or 0 if none, or unknown */

@@ -222,7 +222,7 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 	TRY(capture_memory_smaps(account->process, MEMORY_TEXT_MAX, &text, err));
 	if (a.refusal[0])
 		snprintf(account->answer.notice, sizeof(account->answer.notice),
-			 "%s; the account has only what /proc tells", a.refusal);
+			 "%s; only data from /proc is shown", a.refusal);
 	TRY(memory_add(&account->memory, MEMORY_SMAPS, text.data, text.size, err));
 	return account->memory.has_malloc ? HDB_OK :
 					    memory_add_arenas(&account->memory, capture_memory_read,

@@ -27,8 +27,8 @@ struct note {
 	const char *target, *text, *time;
 	/*
 	 * For a note on an object, its dump's fingerprint in 16 hexadecimal digits: IDs are
-	 * addresses, which refer to other objects in other dumps. NULL: the note applies to all
-	 * dumps.
+	 * addresses, which refer to other objects in other dumps. NULL means the note applies to
+	 * all dumps.
 	 */
 	const char *dump;
 	bool is_other; /* whether its object is in another dump; such notes are only listed */
@@ -43,7 +43,7 @@ struct notes {
 	struct note *list; /* sorted by target, with notes of other dumps last; owned */
 	size_t count;
 	size_t shown; /* number of notes for this dump, which come first */
-	void *json;   /* parsed file, which owns the strings; owned; NULL: no file */
+	void *json;   /* parsed file, which owns the strings; owned; NULL means no file */
 };
 
 /* Returns the kind of a target: "object", "class" or "leak". */

@@ -25,7 +25,7 @@ struct oql {
 	 * State of the first row, which is read when the statement is opened because its values
 	 * determine the column types.
 	 */
-	int first; /* HDB_OK: available; HDB_END: none; HDB_NOTFOUND: consumed */
+	int first; /* HDB_OK if available, HDB_END if there is none, HDB_NOTFOUND once consumed */
 	const struct oql_value *row;
 	size_t column_count;
 	struct hdb_column *columns; /* owned */

@@ -25,7 +25,7 @@ static int shown(struct oql_str name)
 /* Caches the field that an expression refers to, for one class. */
 struct field_memo {
 	uint32_t class_no;
-	const struct hdb_field *field; /* NULL: the class has no such field */
+	const struct hdb_field *field; /* NULL means the class has no such field */
 };
 
 /*

@@ -53,7 +53,7 @@ struct oql_value {
 
 enum oql_list_kind {
 	OQL_L_VALUES, /* values */
-	OQL_L_IDS,    /* ixs: objects; as elements, they are their numbers in MAT */
+	OQL_L_IDS,    /* ixs: objects, whose elements are their MAT numbers */
 	OQL_L_ARRAY   /* elements of a heap array from `first` on; read on demand */
 };
 
@@ -73,7 +73,7 @@ struct oql_class {
 	struct hdb_fields *fields[2]; /* instance and static fields; owned: hdb_fields_free */
 	size_t counts[2];
 	bool has_fields[2], has_rule;
-	uint8_t rule; /* index of the text rule: oql_display.c */
+	uint8_t rule; /* index of the text rule in oql_display.c */
 };
 
 /* A thread that has a stack. */
@@ -97,18 +97,18 @@ struct oql_eval {
 	struct oql_budget budget;
 	struct oql_arena keep;       /* lives as long as the statement */
 	struct oql_class *classes;   /* indexed by class number; owned */
-	struct base_work work;       /* of the next */
+	struct base_work work;       /* for `reachable` */
 	struct base_ranks reachable; /* reachable objects */
 	uint32_t *class_sizes;       /* reachable instances by class; in `keep` */
 	uint64_t reachable_bytes;
-	bool is_surveyed; /* whether the last three are known */
-	/* bytes per reference in arrays; 0: not determined yet */
+	bool is_surveyed; /* whether reachable, class_sizes and reachable_bytes are known */
+	/* bytes per reference in arrays; 0 means not determined yet */
 	int64_t reference_bytes;
 	struct hdb_list *lists[3];         /* lists indexed by enum hdb_list_kind; owned */
-	struct hdb_references *references; /* owned; NULL: not loaded yet */
-	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL: not loaded yet */
+	struct hdb_references *references; /* owned; NULL if not loaded yet */
+	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL if not loaded yet */
 	size_t thread_count;
-	struct oql_stand_in *stand_ins; /* reachable objects; in `keep`; NULL: not loaded yet */
+	struct oql_stand_in *stand_ins; /* reachable objects; in `keep`; NULL if not loaded yet */
 	size_t stand_in_count;
 	struct oql_pattern *patterns;     /* compiled patterns; owned */
 	struct oql_in_set *in_sets;       /* sets for IN; each one in `keep`, with owned keys */
@@ -246,8 +246,8 @@ static inline void oql_numbers_release(struct oql_numbers *numbers)
 	base_vec_release(&numbers->vec);
 }
 /*
- * Lists objects related to an object: referents (class first, then by address), referrers,
- * dominated
+ * Lists objects related to an object: referents (its class first, then by address), referrers, or
+ * dominated objects.
  */
 int oql_relatives(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 		  struct oql_arena *arena, struct oql_value *out);

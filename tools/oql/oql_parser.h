@@ -18,7 +18,7 @@ struct parser {
 	unsigned depth;
 	struct oql_arena *arena;
 	struct hdb_error *err;
-	struct oql_select *select; /* SELECT that owns aggregates; NULL: none are allowed here */
+	struct oql_select *select; /* SELECT that owns aggregates; NULL if none are allowed */
 };
 
 /* ---- tokens ---- */

@@ -16,7 +16,7 @@ struct oql_part {
 	struct oql_source *source; /* owned */
 	struct oql_frame frame;    /* frame of the current row */
 	struct oql_arena arena;    /* memory of the current row */
-	uint64_t *retained;        /* bit set by object; owned; NULL: no AS RETAINED SET */
+	uint64_t *retained;        /* bit set by object; owned; NULL means no AS RETAINED SET */
 	uint64_t next_ix;          /* next object in the set */
 	struct oql_value pending;  /* SELECT OBJECTS: the list being expanded */
 	size_t pending_at, item;   /* position in the list, and next item */
@@ -33,7 +33,7 @@ struct oql_part {
 
 /* A sort key. */
 struct oql_order_key {
-	const struct oql_expr *expr; /* NULL: use the column */
+	const struct oql_expr *expr; /* NULL means use the column */
 	size_t column;
 	bool is_descending;
 	bool is_natural; /* numbers descending, strings ascending; reversed by is_descending */
@@ -58,7 +58,7 @@ struct oql_rows {
 	struct oql_order_key *orders;
 	size_t order_count;
 	struct oql_value *keys; /* keys of the current row */
-	/* maximum number of rows, from the statement; UINT64_MAX: none */
+	/* maximum number of rows, from the statement; UINT64_MAX means none */
 	uint64_t limit, offset, taken;
 	uint64_t wanted;        /* number of rows needed, including offset; 0 means all */
 	struct oql_arena arena; /* lives as long as the rows */

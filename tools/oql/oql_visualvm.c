@@ -53,7 +53,7 @@ struct value {
 	const char *sql; /* ID of an OBJECT or CLASS; columns of a ROW */
 	const char *row; /* table in FROM with the sizes of an OBJECT, or NULL if none */
 	const char
-		*class; /* class name of an OBJECT, or name of a CLASS; NULL: derived from `sql` */
+		*class; /* class name of an OBJECT, name of a CLASS; NULL if derived from `sql` */
 	struct pair *pairs;
 	struct list *list;
 	struct oql_str text; /* text of a TEXT literal, or of code for map and similar functions */

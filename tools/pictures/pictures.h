@@ -29,7 +29,7 @@ struct picture;
 
 /* A node to add. */
 struct picture_part {
-	uint64_t level;   /* 0: top level */
+	uint64_t level;   /* 0 means top level */
 	const char *name; /* borrowed; may be any bytes, which are escaped if they are not text */
 	size_t name_size;
 	uint64_t bytes; /* including descendants */

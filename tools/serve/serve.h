@@ -46,7 +46,7 @@ struct serve_options {
 	const struct serve_database *databases; /* borrowed */
 	size_t database_count;
 	const char *listen;    /* an IPv4 or IPv6 address; NULL: 127.0.0.1; borrowed */
-	unsigned port;         /* 0: any free port */
+	unsigned port;         /* 0 means any free port */
 	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
 	uint64_t memory_bytes; /* memory of all workers together; 0 means unlimited */
 	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
@@ -60,7 +60,7 @@ struct serve_options {
 	int (*write_file)(void *ctx, const char *name, int fd, const base_flag *cancel,
 			  struct hdb_error *err);
 	/*
-	 * Writes a note on `target` (NULL: none), or removes it (`text` NULL), and returns all
+	 * Writes a note on `target` (NULL means none), or removes it (`text` NULL), and returns all
 	 * notes of the database as JSON, which the caller must free(). The function is NULL if
 	 * notes are not supported.
 	 */

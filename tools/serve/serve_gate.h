@@ -40,7 +40,7 @@ struct serve_headers {
 void serve_gate_header(struct serve_headers *headers, const char *name, size_t name_size,
 		       const char *value, size_t value_size);
 
-/* Data of a request that identifies the client. NULL: absent. */
+/* Data of a request that identifies the client. NULL means absent. */
 struct serve_visitor {
 	const char *host, *origin, *fetch_site, *cookies, *token;
 	bool is_navigation; /* whether the request is a GET of the page itself */

@@ -47,7 +47,7 @@ struct server {
 	_Atomic uint64_t exports; /* files being made or sent */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
-	int fd; /* listening socket; -1: none */
+	int fd; /* listening socket; -1 means none */
 };
 
 /* State of a request between the calls of on_request. */

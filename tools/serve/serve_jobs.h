@@ -56,15 +56,15 @@ struct serve_job {
 	const char *file;     /* name of an answer from a file; static */
 	bool all;             /* whether tables include unreachable objects */
 	uint64_t object;      /* object ID */
-	uint64_t from, count; /* range of a value; count 0: all */
+	uint64_t from, count; /* range of a value; count 0 means all */
 	uint64_t width, height,
-		pixel_bytes; /* size of a bitmap; all 0: the array is an image file */
+		pixel_bytes; /* size of a bitmap; all 0 means the array is an image file */
 	char *strings[SERVE_ARGUMENTS_MAX]; /* owned: memory of the arguments */
 	size_t string_count;
 	const char *targets[SERVE_ARGUMENTS_MAX];
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
-	const char *sort;   /* NULL: none */
+	const char *sort;   /* NULL means none */
 	const char *filter; /* words that a row must contain; NULL means any */
 	uint64_t limit;     /* 0 for a file: all rows */
 	size_t database;
@@ -77,16 +77,18 @@ struct serve_job {
 
 	/* The answer, once the job is done. */
 	int result;
-	int fd;           /* unnamed file with the answer, owned; -1: none */
+	int fd;           /* unnamed file with the answer, owned; -1 means none */
 	bool is_packed;   /* compressed with gzip */
 	bool is_text;     /* whether the value is UTF-8 text */
 	const char *type; /* Content-Type of an image; static */
 	struct hdb_error err;
 
-	/* Called when the job is done. The function then owns the job. NULL: no client waits. */
+	/*
+	 * Called when the job is done. The function then owns the job. NULL means no client waits.
+	 */
 	void (*done)(struct serve_job *job);
 	void *connection;
-	int client;             /* socket of the client, open until `done`; -1: none */
+	int client;             /* socket of the client, open until `done`; -1 means none */
 	_Atomic uint64_t *held; /* borrowed: bytes of all unread answers, or NULL if none */
 
 	/* For the workers only. */

@@ -10,7 +10,7 @@
 static const struct {
 	const char *query;
 	uint64_t limit;
-	const char *target; /* NULL: none */
+	const char *target; /* NULL means none */
 	struct hdb_option option;
 } questions[] = {
 	{ "leaks", 5000, NULL, { NULL, NULL } },

@@ -46,7 +46,7 @@ struct format {
 	const char *at;
 	int argc, used;
 	sqlite3_value **argv;
-	int width, precision; /* width and precision of the conversion; precision -1: none */
+	int width, precision; /* width and precision of the conversion; precision -1 means none */
 };
 
 static sqlite3_value *next_value(struct format *f)

@@ -53,7 +53,7 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	static const struct {
 		int code;
 		unsigned char op;
-		bool is_text; /* whether other collations than BINARY compare differently */
+		bool is_text; /* whether collations other than BINARY give other results */
 		int part;
 	} uses[] = {
 		{ -1, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_ROWID },

@@ -158,7 +158,7 @@ struct class_part {
 	int part;
 	bool is_in; /* whether the value is a list (IN) */
 	sqlite3_value *value;
-	sqlite3_value *sub; /* for a pattern: whether to include subclasses; NULL: yes */
+	sqlite3_value *sub; /* for a pattern, whether to include subclasses (NULL means yes) */
 };
 
 /* Marks the class whose class object has this ID, if any. */

@@ -93,14 +93,12 @@ struct objects_cursor {
 	uint8_t *marks;                /* requested classes; owned */
 	unsigned kinds;
 	int population;
-	uint32_t rest_of; /* range left while searching a single object */
+	uint32_t rest_of; /* remaining range of the search for a single object */
 	uint32_t from_ix, end_ix;
-	uint64_t retained_from; /* 0: no constraint */
+	uint64_t retained_from; /* 0 means no constraint */
 	/* owned memory of `list_ixs` */
 	uint32_t *found;
-	/*
-	 * whether the list is of the largest objects, after which those that retain nothing follow
-	 */
+	/* whether the list has the largest objects, followed by objects that retain nothing */
 	bool is_largest;
 };
 
@@ -115,8 +113,8 @@ void sql_shape_free(void *shape);
  */
 struct sql_objects_def {
 	const char *name, *help;
-	unsigned kinds;         /* 0: all */
-	const char *class_name; /* NULL: all classes */
+	unsigned kinds;         /* 0 means all */
+	const char *class_name; /* NULL means all classes */
 	int columns[16];        /* enum column, terminated by -1 */
 };
 #define SQL_OBJECT_TABLES 4

@@ -154,7 +154,7 @@ struct sql_cursor {
 	struct sql_source *source;
 	const struct sql_table_def *def;
 	struct hdb *db;
-	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL: no constraint; borrowed by begin */
+	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL means no constraint; borrowed by begin */
 	/* choice of `plan`: sqlite3_index_info.idxNum, and values; borrowed by begin */
 	int index, argc;
 	struct sqlite3_value **argv;

@@ -8,9 +8,9 @@
 
 /* Common part of a row. Every state begins with it. */
 struct row {
-	uint32_t from, to; /* the reference; `to` HDB_NONE: none */
+	uint32_t from, to; /* the reference; `to` may be HDB_NONE */
 	uint32_t step;
-	bool is_strong;                /* path: whether no reference is weak */
+	bool is_strong;                /* path: whether to follow only strong references */
 	struct hdb_object_facts facts; /* facts of the row's object */
 };
 
@@ -225,7 +225,7 @@ struct refs {
 	struct hdb_references *reader;
 	bool is_lent;    /* whether the reader belongs to the source */
 	bool is_open;    /* whether the references of an object are being read */
-	uint32_t target; /* required target; HDB_NONE: any */
+	uint32_t target; /* required target; HDB_NONE means any */
 	/* sources: a scan of all objects or of classes with the name; or the list of referrers */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;

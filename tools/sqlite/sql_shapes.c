@@ -197,7 +197,7 @@ static int fill_shape(struct shape *s, const char *plain, sqlite3_str *text, str
 		s->bases[s->base_count++] = no;
 	if (!s->base_count)
 		return HDB_NOTFOUND;
-	/* include subclasses of all of them */
+	/* include the subclasses of all these classes */
 	for (uint32_t no = 0; no < hdb_class_count(db); no++)
 		for (uint32_t b = 0; b < s->base_count && !s->classes[no]; b++)
 			s->classes[no] = s->with_sub ?

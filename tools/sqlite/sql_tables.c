@@ -470,7 +470,7 @@ struct thread_rows {
 	X(THREADS_CLASS, "class", "class TEXT") \
 	X(THREADS_FRAMES, "depth", "frames COUNT") \
 	X(THREADS_SHALLOW, "shallow", "shallow BYTES") \
-	X(THREADS_RETAINED, "id", "retained BYTES") /* the query does not look it up */ \
+	X(THREADS_RETAINED, "id", "retained BYTES") /* looked up by ID */ \
 	X(THREADS_STATE, "state", "state TEXT") \
 	X(THREADS_PRIORITY, "priority", "priority COUNT") \
 	X(THREADS_DAEMON, "daemon", "daemon BOOL") \
@@ -546,7 +546,7 @@ const struct sql_table_def sql_threads = {
 struct threads {
 	uint64_t at, end;
 	struct hdb_thread thread;
-	/* current depth of frames; serial number of the requested thread, 0: all threads */
+	/* current depth of frames; serial number of the requested thread, or 0 for all threads */
 	uint32_t depth, wanted;
 	struct hdb_frame frame;
 };

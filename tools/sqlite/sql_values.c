@@ -17,8 +17,8 @@ struct entries {
 	size_t at;      /* next index in the batch */
 	uint8_t *marks; /* selected classes; owned */
 	/*
-	 * number of collections opened, and number of collections not fully decoded; message of the
-	 * first of the latter
+	 * number of collections opened, number of them not fully decoded, and the message of the
+	 * first that was not
 	 */
 	uint64_t opened, unknown;
 	struct hdb_error first;

@@ -57,7 +57,7 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 struct table_aux {
 	struct sql_source *source;
 	const struct sql_table_def *def;
-	void (*release)(void *def); /* NULL: not owned */
+	void (*release)(void *def); /* NULL means not owned */
 };
 
 /* Declares the columns of a table to SQLite. */

@@ -24,7 +24,7 @@
 
 struct growth_sample {
 	double age_s;
-	uint64_t heap, max, gcs, gc_us, rss, limit; /* 0: unknown */
+	uint64_t heap, max, gcs, gc_us, rss, limit; /* 0 means unknown */
 };
 
 struct growth_histogram {
@@ -64,7 +64,8 @@ struct growth_row {
 	uint64_t bytes, objects; /* bytes and objects in the last record */
 	double objects_slope;    /* per second */
 	/*
-	 * for the heap: seconds from the last record until the heap reaches its maximum; 0: never
+	 * for the heap: seconds from the last record until the heap reaches its maximum; 0 means
+	 * never
 	 */
 	double limit_s;
 	uint64_t since_ms; /* wall clock */

@@ -165,7 +165,7 @@ struct heap_collection {
 	const struct heap_collection_rule *rule;
 	/* the object inside all wrappers, or the collection itself if it is not a wrapper */
 	uint32_t inner_ix;
-	const struct heap_collection_rule *inner; /* NULL: not a known collection */
+	const struct heap_collection_rule *inner; /* NULL means not a known collection */
 	uint32_t inner_class;                     /* the class named in the row `inner` */
 	unsigned takes;                           /* enum heap_collection_takes */
 	/* array that determines the capacity or contains the parts, or HEAP_NONE */
@@ -269,7 +269,7 @@ struct heap_entries {
 	/* private */
 	struct heap *heap;
 	struct heap_collection from;             /* the collection or part being read */
-	const struct heap_collection_rule *rule; /* NULL: nothing to read */
+	const struct heap_collection_rule *rule; /* NULL means nothing to read */
 	unsigned takes;
 	uint64_t left; /* number of array elements left */
 	uint64_t skip; /* for nodes: number of following elements to skip */

@@ -66,7 +66,7 @@ enum stage { DONE, FIELDS, SUPER, LOADER, STATICS, ELEMENTS_OF, EDGES, INDEXED }
 
 /* All references of an object, sorted by target. */
 struct index {
-	uint32_t from;        /* HEAP_NONE: unused */
+	uint32_t from;        /* HEAP_NONE means unused */
 	struct base_vec refs; /* struct heap_named_reference */
 };
 

@@ -147,7 +147,7 @@ struct frame {
 	uint32_t class_no; /* the class named by the row, at which the search for fields starts */
 	uint32_t row;
 	size_t start;   /* position in the buffer at which the frame's text starts */
-	size_t section; /* position at which the current section in <> starts; SIZE_MAX: none */
+	size_t section; /* position at which the current section in <> starts; SIZE_MAX if none */
 	bool has_value; /* whether a value was shown */
 };
 

@@ -7,8 +7,9 @@
  *     {path}       the value at a path (known.h) from the object: a number, a string's text, a
  *                  class's name, or the displayed value of another object
  *     {path%04}    a number, with zeros to that width
- *     {path@name}  the result for it of a function in value_functions.c; {@name}: for the object
- *     <...>        left out if a value in it is null, missing, empty or a number not above 0
+ *     {path@name}  the result of a function in value_functions.c, called with that value
+ *     {@name}      the result of such a function, called with the object itself
+ *     <...>        omitted if a value in it is null, missing, empty, zero or negative
  *
  * Rows of one class are tried in order; the first one that has a value to show is used.
  */

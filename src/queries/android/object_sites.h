@@ -8,7 +8,7 @@
 /* Objects allocated with the same stack trace. */
 struct object_site {
 	uint64_t count, bytes;
-	/* serial number of the trace (0: none), and class of the objects */
+	/* serial number of the trace (0 means none), and class of the objects */
 	uint32_t trace, class_no;
 	struct store_trace stack; /* frame_count is 0 if the dump does not contain the trace */
 };

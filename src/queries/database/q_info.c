@@ -80,7 +80,7 @@ static int add_dump(struct query *q, struct hdb_error *err)
 	static const struct info_meta zeroed[] = {
 		{ "zeroed from", "zeroed.texts",
 		  "Index from which the VM wrote zeros instead of the contents of byte and char "
-		  "arrays, also of strings" },
+		  "arrays, including those of strings" },
 	};
 	char text[4096];
 

@@ -368,8 +368,8 @@ static void add_basis(struct query *q, const struct tally *t)
 		{ STORE_SIZE_EXACT, "exact", "exact bytes", "exact class objects",
 		  "Number of classes with an object that ends where the next object begins" },
 		{ STORE_SIZE_OBSERVED, "observed", "observed bytes", NULL,
-		  "Number of classes larger than their layout, shown by hundreds of objects at "
-		  "one distance" },
+		  "Number of classes whose instances are larger than their layout, as hundreds of "
+		  "equal distances show" },
 		{ STORE_SIZE_CUT, "cut", "cut bytes", "cut class objects",
 		  "Number of classes whose layout exceeds the space before the next object. The "
 		  "smaller size counts." },

@@ -33,7 +33,7 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 
 /* Rules text being parsed. */
 struct reader {
-	const char *file; /* NULL: the compiled-in rules */
+	const char *file; /* NULL means the compiled-in rules */
 	unsigned line;
 	struct explain_rule rule; /* the current rule; name is NULL if there is none */
 	struct base_vec *rules, *nodes;

@@ -199,7 +199,7 @@ static int add_watched(struct inspector *inspector, uint32_t ix, struct hdb_erro
 
 struct watching {
 	struct inspector *inspector;
-	uint32_t class_no[2]; /* classes of the watchers; HEAP_NONE: not in the heap */
+	uint32_t class_no[2]; /* classes of the watchers; HEAP_NONE means not in the heap */
 };
 
 static int look_for_watchers(void *ctx, const struct heap_block *block, struct hdb_error *err)

@@ -120,7 +120,7 @@ typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err
 struct inspect_rule {
 	const char *name;
 	const char *class_name; /* applies to subclasses too; NULL means all instances */
-	const char *where;      /* a condition; NULL: always */
+	const char *where;      /* a condition; NULL means always */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* or NULL */
 	/* a function that only adds labels, and is called only for this purpose; or NULL */

@@ -155,18 +155,21 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 		[LEAK_OUTSIDE_DIRECT] = {
 			.name = "direct-memory-owner",
 			.verdict = EXPLAIN_LARGE,
-			.advice = "Reuse buffers, and drop them as soon as they are no longer needed: "
-				  "their memory is freed when the collector finds them. {run} shows "
-				  "what keeps the largest. -XX:MaxDirectMemorySize limits them.",
+			.advice = "Reuse buffers, and drop references to buffers that are no "
+				  "longer needed. The memory of a buffer is freed when the "
+				  "garbage collector finds it unreachable. {run} shows what holds "
+				  "the largest buffer. -XX:MaxDirectMemorySize limits their total "
+				  "size.",
 			.run = "path object",
 			.source = "java.nio.Bits",
 		},
 		[LEAK_OUTSIDE_MAPPED] = {
 			.name = "mapped-memory-owner",
 			.verdict = EXPLAIN_BY_DESIGN,
-			.advice = "Usually harmless: mappings use address space, and the pages belong "
-				  "to the file. They end when the collector finds their buffers, or "
-				  "when their arena is closed. {run} shows what keeps the largest.",
+			.advice = "Usually harmless: a mapping uses address space, and its pages "
+				  "belong to the file. The mapping is removed when its buffer is "
+				  "garbage collected or its arena is closed. {run} shows what "
+				  "holds the largest mapping.",
 			.run = "path object",
 			.source = "java.nio.MappedByteBuffer",
 		},

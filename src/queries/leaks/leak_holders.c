@@ -98,35 +98,39 @@ static const struct rule {
 	const char *why;
 } rules[] = {
 	[RULE_FIELD] = { "application field", 1u << BLAME_OWN, WAY_NOT_LOCAL,
-			 "an application field that lasts as long as the program, and that its "
-			 "author can change" },
+			 "the field belongs to the application, so its author can change it, and "
+			 "it lives as long as the program" },
 	[RULE_FIELD_OF_LOCAL] = { "application field below a local variable", 1u << BLAME_OWN,
 				  WAY_LOCAL,
-				  "an application field that its author can change, but it ends "
-				  "with the method" },
+				  "the field belongs to the application, so its author can change "
+				  "it, but it lives only until the method returns" },
 	[RULE_STATIC] = { "static field of the platform", 1u << BLAME_STATIC, WAY_ANY,
-			  "a platform field that names the service which the program must ask for "
-			  "release" },
+			  "the platform field names the service that the program must ask to "
+			  "release the object" },
 	[RULE_OTHER] = { "platform", ANY_BLAME, WAY_NOT_LOCAL,
-			 "no better owner is known, and it lasts as long as the program" },
+			 "no better owner is known, and this owner lives as long as the program" },
 	[RULE_LOCAL] = { "local variable", ANY_BLAME, WAY_ANY,
-			 "code that uses the object holds it briefly as well" },
+			 "weak evidence: any code that uses an object holds it in a local "
+			 "variable for a short time" },
 	[RULE_ABOVE] = { "application field above", 0, WAY_ANY,
-			 "if only the platform refers to the object, such as threads of a pool, "
-			 "the application field that holds the best of these objects explains more" },
+			 "if only objects of the platform, such as the threads of a pool, refer "
+			 "to the suspect, the application field that holds the best of these "
+			 "objects explains more" },
 	[RULE_PATH] = { "path", 0, WAY_ANY,
 			"objects that dominate the suspect are on every path, so the best step of "
-			"one path is the best of all" },
+			"one path is the best step of all paths" },
 	[RULE_MEMBERS] = { "owner of most members", 0, WAY_ANY,
-			   "no object is on the paths to all members of a group, so this is the "
-			   "most frequent nearest owner, if most members share it" },
+			   "no object is on the paths to all members of the group, so the nearest "
+			   "owner that most members share is the owner" },
 	[RULE_SHARED] = { "shared owner of members", 0, WAY_ANY,
 			  "each member has its own owner, such as a task that will run it, so the "
 			  "object that holds all members owns them" },
 	[RULE_THREAD_LOCAL] = { "thread-local of members", 0, WAY_ANY,
-				"threads have no owner, so this names most of their memory" },
+				"threads have no owner, so the ThreadLocal that holds most of "
+				"their memory is named instead" },
 	[RULE_REFERENCE] = { "holder of a reference", 0, WAY_ANY,
-			     "if no path is strong, the holder of the soft or weak reference is the owner" },
+			     "if no path consists only of strong references, the holder of the "
+			     "soft or weak reference is the owner" },
 };
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)

@@ -19,7 +19,7 @@ struct loaders {
 	/* indexed by loader: its total or, with --heap, its total within the heap */
 	struct derive_total *shown;
 	uint32_t *sorted_classes; /* sorted by class loader, then by descending retained size */
-	uint64_t class_at; /* next class of the current loader; UINT64_MAX: the loader itself */
+	uint64_t class_at; /* next class of the current loader; UINT64_MAX for the loader itself */
 	bool with_classes, only_idle;
 };
 

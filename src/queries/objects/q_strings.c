@@ -54,8 +54,8 @@ struct strings {
 	uint64_t prefix; /* units */
 	char text[TEXT_MAX + BASE_CUT_MARK_BYTES];
 	/* filters: */
-	const char *equals; /* NULL: any */
-	pcre2_code *regex;  /* NULL: any */
+	const char *equals; /* NULL means any */
+	pcre2_code *regex;  /* NULL means any */
 	pcre2_match_data *match_data;
 	pcre2_match_context *match_context;
 	/* texts: */

@@ -18,7 +18,7 @@ struct threads_query {
 	const char *pattern;
 	/* the pattern between asterisks, used if it matches no whole name */
 	char part[NAME_MAX_BYTES];
-	uint32_t wanted_ix; /* HEAP_NONE: threads that match the pattern, or all threads */
+	uint32_t wanted_ix; /* HEAP_NONE means threads that match the pattern, or all threads */
 	bool no_stack, no_locals;
 	uint64_t next_no;
 	struct store_thread thread; /* the current thread */

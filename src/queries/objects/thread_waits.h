@@ -22,7 +22,7 @@ struct query_waits {
 
 /* Threads that wait for each other. */
 struct query_deadlock {
-	uint64_t threads;  /* 0: no deadlock */
+	uint64_t threads;  /* 0 means no deadlock */
 	uint32_t first_ix; /* one of the threads, or HEAP_NONE */
 	char text[2048];   /* "left" waits for a ... held by "right", ... */
 };

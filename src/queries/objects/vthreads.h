@@ -19,7 +19,7 @@
 
 /* Data about a virtual thread from the dump. */
 struct analysis_vthread {
-	uint32_t carrier_ix; /* HEAP_NONE: not mounted */
+	uint32_t carrier_ix; /* HEAP_NONE means not mounted */
 	uint32_t chunk_ix;   /* the newest stack chunk, or HEAP_NONE */
 	uint32_t chunk_count;
 	/* whether there are more than ANALYSIS_CHUNKS_MAX chunks, or the chunks form a cycle */

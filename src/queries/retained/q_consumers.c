@@ -26,7 +26,7 @@ struct package {
 	uint32_t level;
 	bool is_class; /* whether it is a class and not a package of this name */
 	struct derive_total total;
-	uint64_t others; /* not 0: the row stands for this many packages that are not listed */
+	uint64_t others; /* not 0 means the row stands for this many packages that are not listed */
 };
 
 /* The groups that a section or package does not list. */

@@ -18,7 +18,7 @@
 
 /* A node. */
 struct analysis_cut_node {
-	uint32_t ix;                        /* the object; HEAP_NONE: the whole heap (node 0) */
+	uint32_t ix;                        /* the object; HEAP_NONE for the whole heap (node 0) */
 	uint32_t level;                     /* 0 for node 0 */
 	uint32_t parent, first, last, next; /* shown nodes, or ANALYSIS_CUT_NONE */
 	uint64_t retained_bytes;
@@ -29,7 +29,7 @@ struct analysis_cut_node {
 
 /* The part to show: an object and everything it dominates. */
 struct analysis_cut_top {
-	uint32_t ix; /* HEAP_NONE: the whole heap */
+	uint32_t ix; /* HEAP_NONE means the whole heap */
 	uint64_t retained_bytes;
 };
 

@@ -39,7 +39,7 @@ struct leak_trace {
 
 /* All objects held by the same references. */
 struct leak_group {
-	const struct library_rule *rule; /* NULL: a leak of the application */
+	const struct library_rule *rule; /* NULL means a leak of the application */
 	size_t first, count;             /* its traces: traces[first, first + count) */
 	uint64_t bytes, objects;         /* totals of the traces */
 	uint8_t signature[BASE_SHA1_BYTES];

@@ -35,7 +35,7 @@ static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_
 
 /* The device on which the heap was dumped, as far as the heap records it. */
 struct device {
-	int64_t sdk; /* 0: unknown */
+	int64_t sdk; /* 0 means unknown */
 	char manufacturer[NAME_MAX_BYTES], build_id[NAME_MAX_BYTES];
 };
 

@@ -35,7 +35,7 @@ enum trace_shape {
 struct virtual_rule {
 	const char *class_name;
 	enum trace_shape shape;
-	const char *own;   /* a field that this version of the class declares; NULL: any version */
+	const char *own;   /* a field that this version of the class declares; NULL for any */
 	const char *store; /* paths as in heap/known.h */
 	const char *size, *next, *key, *value;
 };
@@ -101,7 +101,7 @@ struct node {
  * reference.
  */
 struct node_places {
-	uint32_t class_no; /* HEAP_NONE: not set yet */
+	uint32_t class_no; /* HEAP_NONE means not set yet */
 	struct heap_place key, value, next;
 };
 

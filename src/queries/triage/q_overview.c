@@ -32,7 +32,7 @@
 struct line {
 	const char *kind;
 	double percent;
-	uint64_t retained_bytes, id; /* 0: unknown */
+	uint64_t retained_bytes, id; /* 0 means unknown */
 	/* number of suspects with the same sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;

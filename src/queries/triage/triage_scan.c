@@ -51,7 +51,7 @@ struct looked {
 /* The values of a class that are examined. */
 struct line {
 	const char *rule;
-	/* examines an object; NULL: triage_locals.c examines all objects */
+	/* examines an object; NULL means triage_locals.c examines all objects */
 	int (*look)(struct triage *t, const struct line *line, const struct looked *at,
 		    struct hdb_error *err);
 	const char *class_name, *field, *other;

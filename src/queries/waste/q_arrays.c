@@ -58,9 +58,9 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 }
 
 /*
- * Examines the array at `offset` of the dump (0: not in the dump). `view` belongs to the calling
- * thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks the elements of an
- * array that is not empty. Unless all elements are equal, reads only both ends of the array.
+ * Examines the array at `offset` of the dump (0 means not in the dump). `view` belongs to the
+ * calling thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks the elements of
+ * an array that is not empty. Unless all elements are equal, reads only both ends of the array.
  */
 static int array_facts(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct array_facts *out, struct hdb_error *err)

@@ -30,7 +30,7 @@ static const char *const thread_classes[] = {
 
 /* An object with a finalizer. */
 struct item {
-	uint32_t object; /* HEAP_NONE: cleared */
+	uint32_t object; /* HEAP_NONE means cleared */
 	uint32_t finalizer;
 	uint8_t state;
 	bool is_reachable; /* whether the finalizer, and so the object, is reachable */
@@ -38,7 +38,7 @@ struct item {
 
 struct group {
 	uint64_t count, bytes, native;
-	uint32_t class_no; /* HEAP_NONE: unknown */
+	uint32_t class_no; /* HEAP_NONE means unknown */
 	uint32_t object;   /* the first object of the group */
 	uint8_t state;
 };

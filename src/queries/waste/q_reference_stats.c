@@ -14,7 +14,7 @@
 enum by { BY_CLASS, BY_REFERENT, BY_STRENGTH };
 
 struct row {
-	uint32_t class_no; /* HEAP_NONE: no class */
+	uint32_t class_no; /* HEAP_NONE means no class */
 	uint32_t strength;
 	uint64_t count, cleared, referents, only, only_bytes, only_retained;
 	uint64_t native, retained_native;
