@@ -381,11 +381,21 @@ static void test_actions(void **state)
 /* Suspects with the same sentence form one row. */
 static void test_overview(void **state)
 {
-	const struct ask ask = { .query = "overview" };
+	const struct ask ask = { .query = "overview" }, leaks = { .query = "leaks" };
 	struct hdb_rows *rows;
+	uint64_t same = 0;
 
 	(void)state;
 	open_case(sizeof(cases) / sizeof(cases[0]) - 1);
+	rows = ask_rows(heap.db, &leaks);
+	while (next_row(rows))
+		if (value_of(rows, "same_as")->type != HDB_TYPE_NULL) {
+			assert_int_equal(value_of(rows, "same_as")->u, 1);
+			assert_int_equal(value_of(rows, "suspect")->u, 2);
+			same++;
+		}
+	assert_int_equal(same, 1);
+	hdb_rows_close(rows);
 	rows = ask_rows(heap.db, &ask);
 	assert_true(next_row(rows));
 	check_text(0, rows, "short_text",

@@ -259,39 +259,16 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 }
 
 /*
- * Hashes the fingerprint and the sentence of a suspect, without the numbers in thread names and
- * average sizes.
- */
-static uint64_t key_of_suspect(const struct hdb_rows *rows)
-{
-	const struct hdb_value *text = rows_value(rows, "short_text");
-	struct bytes plain = { 0 };
-	struct hdb_value value = { .type = HDB_TYPE_TEXT };
-	bool is_loose = false;
-	uint64_t key;
-
-	for (size_t i = 0; has_value(text) && i < text->text_size; i++) {
-		const char c = text->text[i];
-
-		is_loose = c == '"' ? !is_loose : c == '(' || (is_loose && c != ')');
-		if (!is_loose || !strchr("0123456789.", c))
-			bytes_add(&plain, &c, 1);
-	}
-	value.text = plain.data;
-	value.text_size = plain.size;
-	key = prose_hash(prose_hash(0, &value), rows_value(rows, "signature"));
-	bytes_release(&plain);
-	return key;
-}
-
-/*
  * If a suspect with the same fingerprint and sentence was already printed in full, prints one line
  * and returns true. Otherwise, records the suspect in `shown`, with its number as the ID.
  */
 static bool put_repeated(struct answer *answer, struct prose_groups *shown, struct output *out)
 {
 	const uint64_t no = rows_value(answer->rows, "suspect")->u;
-	struct prose_group *g = prose_groups_find(shown, key_of_suspect(answer->rows));
+	const struct hdb_value *same_as = rows_value(answer->rows, "same_as");
+	struct prose_group *g =
+		prose_groups_find(shown, prose_hash(has_value(same_as) ? same_as->u : no,
+						    rows_value(answer->rows, "signature")));
 
 	if (!g || g->count++ == 0) {
 		if (g)

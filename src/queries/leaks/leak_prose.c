@@ -635,6 +635,26 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		held->class_no == HEAP_NONE ? "" : heap_class_name(q->heap, held->class_no));
 }
 
+bool leak_is_same(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789.";
+	bool is_loose = false;
+
+	while (*a && *b) {
+		if (is_loose && isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+			a += strspn(a, digits);
+			b += strspn(b, digits);
+			continue;
+		}
+		if (*a != *b)
+			return false;
+		is_loose = *a == '"' ? !is_loose : *a == '(' || (is_loose && *a != ')');
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
 /* ---- explanations of rules ---- */
 
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,

@@ -36,6 +36,12 @@ int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     struct hdb_error *err);
 
 /*
+ * Returns whether two short sentences about suspects are the same, apart from the numbers in thread
+ * names and average sizes: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
+ */
+bool leak_is_same(const char *a, const char *b);
+
+/*
  * Writes the text and the verdict of an explain rule. `more` is the number of further objects with
  * the same fault.
  */

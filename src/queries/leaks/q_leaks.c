@@ -204,6 +204,19 @@ static int add_suspect_rows(struct query *q, struct leaks *l, struct leak_findin
 	return add_sentence(q, rows, about, &f->owner, err);
 }
 
+/* Sets the column same_as of a suspect: such suspects are listed in full only once. */
+static void find_same(const struct leak_rows *rows, struct leak_row *row)
+{
+	const char *text = leak_rows_text_of(rows, row, LEAK_SHORT_TEXT);
+
+	for (const struct leak_row *r = leak_rows_at(rows, 0); r < row; r++)
+		if (r->kind == LEAK_ROW_SUSPECT && r->cells[LEAK_SAME_AS] == LEAK_NONE &&
+		    leak_is_same(leak_rows_text_of(rows, r, LEAK_SHORT_TEXT), text)) {
+			row->cells[LEAK_SAME_AS] = r->cells[LEAK_SUSPECT];
+			return;
+		}
+}
+
 static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *err)
 {
 	struct leak_finding *f = leak_finding_at(&l->found, i);
@@ -226,6 +239,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 	TRY(f->is_fault ? add_fault_rows(q, l, f, &about, err) :
 			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
+	find_same(rows, leak_rows_at(rows, about.first_row));
 	if (rows->is_brief)
 		rows->rows.count = about.first_row + 1;
 	rows->part++;
@@ -442,7 +456,7 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 			     "suspect,kind,id,class,label,via_field,objects,shallow,retained,"
 			     "percent,text,signature,signature_shape,signature_text,short_text,"
 			     "owner_kind,owner,field,owners,owner_rule,owner_why,owner_text,held,"
-			     "held_class,held_text,each,root,verdict,action,target");
+			     "held_class,held_text,each,root,verdict,action,target,same_as");
 	return query_judge(q, &q->session, 1, &leaks_measure, err);
 }
 

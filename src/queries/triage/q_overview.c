@@ -13,7 +13,6 @@
 #include "queries/triage/triage.h"
 #include "query/coverage.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +32,7 @@ struct line {
 	const char *kind;
 	double percent;
 	uint64_t retained_bytes, id; /* 0 means unknown */
+	uint64_t suspect;            /* its rank; 0 means that the row is no suspect */
 	/* number of suspects with the same sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;
@@ -147,42 +147,16 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	return HDB_OK;
 }
 
-/*
- * Returns whether a line already has this sentence. Numbers in thread names and in average sizes
- * may differ: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
- */
-static bool is_said(const struct line *line, const struct hdb_value *text)
-{
-	const char *said = line->texts[SHORT_TEXT], *end = text->text + text->text_size;
-	const char *at = text->text;
-	bool is_loose = false;
-
-	while (said && *said && at < end) {
-		if (is_loose && isdigit((unsigned char)*said) && isdigit((unsigned char)*at)) {
-			said += strspn(said, "0123456789.");
-			while (at < end && (isdigit((unsigned char)*at) || *at == '.'))
-				at++;
-			continue;
-		}
-		if (*said != *at)
-			return false;
-		is_loose = *at == '"' ? !is_loose : *at == '(' || (is_loose && *at != ')');
-		said++;
-		at++;
-	}
-	return said && !*said && at == end;
-}
-
 /* Adds a suspect as a row, or to the row that has the same sentence. */
 static int add_suspect(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
-	const struct hdb_value *text = query_cell(row, "short_text");
+	const uint64_t same_as = triage_number(row, "same_as");
+	struct line *line;
 
-	for (size_t i = 0; i < o->lines.count && text->type == HDB_TYPE_TEXT; i++) {
-		struct line *line = base_vec_at(&o->lines, struct line, i);
-
-		if (!is_said(line, text))
+	for (size_t i = 0; i < o->lines.count && same_as; i++) {
+		line = base_vec_at(&o->lines, struct line, i);
+		if (line->suspect != same_as)
 			continue;
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
@@ -194,8 +168,9 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 	}
 	o->current = o->lines.count;
 	TRY(add_line(q, row, "suspect", err));
-	return copy_of(row, "held_class",
-		       &base_vec_at(&o->lines, struct line, o->current)->held_class, err);
+	line = base_vec_at(&o->lines, struct line, o->current);
+	line->suspect = triage_number(row, "suspect");
+	return copy_of(row, "held_class", &line->held_class, err);
 }
 
 /* Sets the suggested command of a row. */
