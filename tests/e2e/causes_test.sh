@@ -105,7 +105,7 @@ events|Causes$Events.all (static) holds 12,000|numbered consecutively (Causes$Ev
 samples|Causes$Samples.byTime (static) holds 12,000|The keys are points in time, the oldest of them 8 days before
 uuids|Causes$Seen2.ids (static) holds 60,000|The keys are UUIDs.
 retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)
-topic|holds 12,000 byte[]|is empty, so nothing takes what is added: Causes$Topic.enqueued is 12,000, and dequeued is 0
+topic|holds 12,000 byte[]|nothing removes the added elements: Causes$Topic.enqueued is 12,000, and dequeued is 0
 pipe|holds 12,000 byte[]|Far more is added than removed: Causes$Pipe.messagesWritten is 12,003, and messagesRead is 3
 store|Causes$Store.pages|No limit is set for Causes$Store.pages: Causes$Store.timeToLive is 0
 engines|holds 300 Causes$Script|Each of the 300 has its own Causes$Engine (Causes$Script.engine)
