@@ -960,8 +960,8 @@ struct hdb_thread {
 	size_t name_size; /* bytes; the name may contain zeros */
 };
 /*
- * Return the number of threads with a stack or start record, and one of them. They are ordered by
- * serial number.
+ * hdb_thread_count returns the number of threads with a stack or start record. hdb_thread_at
+ * returns thread number `no`, in order of serial number.
  */
 HDB_API uint64_t hdb_thread_count(struct hdb *db);
 HDB_API int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out,

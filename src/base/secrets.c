@@ -133,7 +133,8 @@ static int add_word(struct base_secrets *s, struct words *words, struct word wor
 	if (word.size < 3 || words->count == WORDS_MAX)
 		return hdb_fail(
 			err, HDB_EBUG,
-			"secrets.rules, rule %s: \"%.*s\" is too short, or there are too many words",
+			"secrets.rules, rule %s: the word \"%.*s\" is too short, or the rules "
+			"have too many words",
 			rules[word.rule].name, word.size, word.text);
 	hash = hash_of(s->fold, (const uint8_t *)word.text + (by_end ? word.size - 3 : 0));
 	words->list[words->count++] = word;

@@ -173,7 +173,7 @@ static int spill_chunk(struct base_buckets *buckets, struct base_bucket *bucket,
 
 		no = (uint32_t)buckets->slots.count;
 		if (no == GRAPH_NO_SLOT)
-			return hdb_fail(err, HDB_ELIMIT, "%s: too large", buckets->what);
+			return hdb_fail(err, HDB_ELIMIT, "too many chunks for %s", buckets->what);
 		TRY(base_vec_push(&buckets->slots, &slot, sizeof slot, err));
 	}
 	TRY(base_spill_write(&buckets->spill, slot_at(buckets, no)->place * buckets->chunk_bytes,

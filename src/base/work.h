@@ -205,8 +205,8 @@ void base_work_keep(struct base_work *work, uint64_t size_bytes);
  */
 void base_work_count(struct base_work *work, uint64_t *counted, uint64_t bytes);
 /*
- * Limits the anonymous memory that arrays may use from now on, unless the user set a budget, in
- * which case the user has decided how much may be used.
+ * Limits the anonymous memory that arrays may use from now on. Has no effect if the user has set a
+ * budget.
  */
 void base_work_limit_anonymous(struct base_work *work, uint64_t size_bytes);
 /*

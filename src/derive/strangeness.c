@@ -411,7 +411,7 @@ void derive_near_close(struct derive *derive)
 	free(near);
 }
 
-/* Opens the search unless it is of no use. */
+/* Opens the search unless it would not help. */
 static int need_near(struct derive *derive, struct hdb_error *err)
 {
 	const uint64_t part = derive->heap->object_count / NEAR_PART;

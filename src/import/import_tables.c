@@ -44,7 +44,8 @@ static int class_text(struct import *im, uint32_t *text, uint32_t *mapping_no,
 		return HDB_OK;
 	}
 	/*
-	 * The class was loaded but is not in this dump, so the name in the record is used as it is.
+	 * The class was loaded but is not in this dump, so the name in the record is used
+	 * unchanged.
 	 */
 	*text = import_text_place_no(
 		im, base_vec_at(&im->records.loads, struct hprof_load_class, load)->name_string_id);

@@ -14,8 +14,8 @@
 #define OPEN_TRIES_MAX 100
 
 /*
- * Returns what is wrong with an existing file, or NULL. `st` comes from lstat, so links and
- * directories are rejected before anything is opened.
+ * Returns the reason to reject an existing file, or NULL if it is a plain file. `st` comes from
+ * lstat, so links and directories are rejected before anything is opened.
  */
 static const char *not_plain(const struct stat *st)
 {

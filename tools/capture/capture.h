@@ -58,7 +58,7 @@ struct capture_meters {
 	/* whether its cgroup, or a parent of it, has a memory limit */
 	bool has_limit;
 	uint64_t limit, limit_usage;
-	uint64_t oom_kills; /* processes of the cgroup with that limit killed by the kernel */
+	uint64_t oom_kills; /* number of the cgroup's processes that the kernel killed */
 };
 
 /*

@@ -21,7 +21,7 @@
 #define CGROUP_SIZE 16384
 /* Maximum time between the moment when a process closes its files and its exit. */
 #define ENDING_MS 1000
-/* Hexadecimal digits of a container ID, and the number of those that are shown. */
+/* Number of hexadecimal digits in a container ID, and number of digits shown. */
 #define CONTAINER_DIGITS 64
 #define CONTAINER_SHOWN 12
 

@@ -303,7 +303,7 @@ static int ask_for_dump(struct vm_capture *c, struct hdb_error *err)
 	return c->has_overwrite ? dump_into_pipe(c, err) : dump_into_file(c, err);
 }
 
-/* Opens the process and takes the rights of its owner. */
+/* Opens the process and switches to the user and group of its owner. */
 static int approach(struct vm_capture *c, int pid, struct hdb_error *err)
 {
 	TRY(find_vm(c, pid, err));

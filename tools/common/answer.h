@@ -1,6 +1,6 @@
 /*
- * common/answer.h - an answer to be written: rows and facts of a query, of a statement, or of the
- * command itself; and its writers for programs.
+ * common/answer.h - an answer, which consists of the rows and facts of a query, of a statement or
+ * of the command itself, and functions that write answers in formats for programs.
  */
 #ifndef COMMON_ANSWER_H
 #define COMMON_ANSWER_H

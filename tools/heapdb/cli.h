@@ -27,7 +27,7 @@ enum cli_exit {
 	CLI_SYSTEM = 4 /* disk, memory, permission, interruption */
 };
 
-/* A further open database, and the paths of it and its dump. */
+/* Another open database, with its path and the path of its dump. */
 struct database {
 	char *db_path, *dump_path; /* owned; dump_path may be NULL */
 	struct hdb *db;
@@ -83,7 +83,7 @@ struct cli {
 	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL means neither */
 	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
-	int verdict;             /* what cli_verdict failed with, after a complete answer; or 0 */
+	int verdict;             /* failure of cli_verdict after a complete answer, or 0 */
 	char message_prefix[64]; /* "import", "query retained"; "" for `heapdb FILE` */
 	bool is_implied;         /* `heapdb FILE`: the user typed no command */
 };

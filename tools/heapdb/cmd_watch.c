@@ -44,7 +44,7 @@ struct watching {
 	struct watch_running running;
 	int pids[WATCH_JVMS_MAX];
 	size_t pid_count;
-	/* JVMs that did not answer GC.heap_info; they are not asked again */
+	/* JVMs that did not answer GC.heap_info and are not queried again */
 	int silent[WATCH_JVMS_MAX];
 	size_t silent_count;
 	uint64_t scanned_ms, began_ms;

@@ -71,7 +71,7 @@ enum option_group {
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
 #define OPTIONS_CHART (UINT64_C(1) << 38) /* growth */
 #define OPTIONS_GATE (UINT64_C(1) << 39)
-/* Commands that ask a running JVM. */
+/* Commands that query a running JVM. */
 #define OPTIONS_PROCESS (UINT64_C(1) << 40)
 #define OPTIONS_WATCH (UINT64_C(1) << 41)
 #define OPTIONS_MCP (UINT64_C(1) << 42)

@@ -164,7 +164,7 @@ struct tool;
 /* Returns the tools with their schemas, for tools/list. Returns NULL if memory is exhausted. */
 json_t *mcp_tools_list(const struct mcp_options *options, bool can_ask);
 /*
- * Returns whether the tool can be called. `can_ask`: whether the client can ask the user for
+ * Returns whether the tool can be called. can_ask is set if the client can ask the user for
  * consent.
  */
 bool mcp_tool_exists(const struct mcp_options *options, const char *name, bool can_ask);

@@ -77,8 +77,8 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	     struct hdb_error *err);
 
 /*
- * Return the number of columns, and one of them. Columns are named as in MAT, and the names are
- * made unique. They are borrowed until oql_close.
+ * oql_column_count returns the number of columns, and oql_column one column, borrowed until
+ * oql_close. Columns are named as in MAT, and the names are made unique.
  */
 size_t oql_column_count(const struct oql *oql);
 const struct hdb_column *oql_column(const struct oql *oql, size_t column);

@@ -52,8 +52,9 @@ struct serve_options {
 	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
 	const base_flag *stop; /* nonzero: stop the server; a signal handler may set it; borrowed */
 	/*
-	 * Names of the answers that come from files other than the databases, and the function that
-	 * makes one of them, which any worker may call. It stops with HDB_EINTR if *cancel is set.
+	 * Names of the answers that are made from files other than the databases, and the function
+	 * that makes such an answer. Any worker may call the function, which stops with HDB_EINTR
+	 * if *cancel is set.
 	 */
 	const char *const *files; /* borrowed */
 	size_t file_count;

@@ -247,7 +247,7 @@ static double least_of(const struct trend_point *p, size_t count)
 
 /*
  * Returns whether the minimum of a periodic series rises: that of the last period must exceed those
- * of all earlier periods, which is not so for a saw tooth of varying length. The rise must also
+ * of all earlier periods, which does not hold for a saw tooth of varying length. The rise must also
  * exceed a typical step between points, because the minimum drifts by up to one step if the period
  * is not a whole number of points.
  */

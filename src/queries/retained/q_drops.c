@@ -47,7 +47,7 @@ static void turn(struct base_vec *stack, size_t start)
 /* The objects that a node dominates. */
 struct dominated {
 	uint64_t count;
-	uint64_t largest; /* retained size of the first of them */
+	uint64_t largest; /* retained size of the first child */
 };
 
 /*

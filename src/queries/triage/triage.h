@@ -58,7 +58,7 @@ enum triage_in_leaks {
 	TRIAGE_IS_HOLDER   /* a suspect about as large that holds the example */
 };
 
-/* Returns the above for the rule of a row of the triage query. */
+/* Returns the rows of leaks that report the same thing as the rule of this row of triage. */
 enum triage_in_leaks triage_in_leaks(const struct query *row);
 
 /* Returns the number in a column of another query's row, or 0 if the cell is null. */
