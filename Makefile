@@ -175,12 +175,12 @@ $(BUILD)/obj/src/store/tables.o: private ROOM = -include $(BUILD)/sources.h
 $(BUILD)/obj/src/store/tables.o: $(BUILD)/sources.h
 
 # The rules of `explain` are inside the library.
-$(BUILD)/rules.h: $(wildcard src/queries/explain/rules/*.rules)
+$(BUILD)/rules_text.h: $(wildcard src/queries/explain/rules/*.rules)
 	@mkdir -p $(@D)
-	@awk 'BEGIN { printf "#define RULE_LINES" } { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf " \\\n\t\"%s\",", $$0 } \
+	@awk 'BEGIN { printf "#define RULES_TEXT" } { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf " \\\n\t\"%s\\n\"", $$0 } \
 		END { print "" }' $^ > $@
-$(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules.h
-$(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules.h
+$(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules_text.h
+$(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules_text.h
 
 # Tables that are rules files: rows of an array in C. What is wrong in one is an error of its line.
 $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk

@@ -111,7 +111,7 @@ static int open_explain(struct query *q, struct hdb_error *err)
 				       &s->found, err));
 		TRY(find_all(q, s, err));
 	}
-	query_fact(q, "rules_tried", s->found.rules.rules.count);
+	query_fact(q, "rules_tried", s->found.rules.tried);
 	return HDB_OK;
 }
 

@@ -36,6 +36,9 @@ struct reader {
 	const char *file; /* NULL means the compiled-in rules */
 	unsigned line;
 	struct explain_rule rule; /* the current rule; name is NULL if there is none */
+	bool is_skipped;          /* whether the current rule applies to no class of the heap */
+	uint32_t skipped;         /* number of such rules */
+	struct heap *heap;
 	struct base_vec *rules, *nodes;
 	struct hdb_error *err;
 };
@@ -118,8 +121,39 @@ static int set_verdict(struct reader *r, const char *text)
 		    text);
 }
 
+/* A class name or class pattern to which a rule applies. */
+struct named {
+	uint32_t rule;
+	bool is_pattern;
+	char name[EXPLAIN_VALUE_MAX];
+	const uint8_t *below; /* of heap_below; NULL for a pattern */
+};
+
+/* The class to which rules about suspects apply. No real class has this name. */
+#define OF_SUSPECTS "suspect"
+
+/*
+ * Finds the next name in a rule's list of classes, except names of classes that are not in the
+ * heap. Returns the rest of the list, or NULL if there is no such name.
+ */
+static const char *next_named(struct heap *heap, const char *list, struct named *out)
+{
+	while (*list) {
+		const size_t size = strcspn(list, ", ");
+
+		(void)snprintf(out->name, sizeof(out->name), "%.*s", (int)size, list);
+		list += size + strspn(list + size, ", ");
+		out->is_pattern = strchr(out->name, '*') != NULL;
+		if (out->is_pattern || strcmp(out->name, OF_SUSPECTS) == 0 ||
+		    heap_class_by_name(heap, out->name, 0) != HEAP_NONE)
+			return list;
+	}
+	return NULL;
+}
+
 static int read_line(struct reader *r, const char *key, char *text)
 {
+	struct named named;
 	const struct {
 		const char *key;
 		const char **to;
@@ -135,6 +169,16 @@ static int read_line(struct reader *r, const char *key, char *text)
 		r->rule.name = text;
 		r->rule.kept = BASE_NO_NODE;
 		r->rule.line = r->line;
+		r->is_skipped = false;
+		return HDB_OK;
+	}
+	if (r->is_skipped)
+		return HDB_OK;
+	/* Most compiled-in rules are about libraries that a program does not have. */
+	if (!r->file && strcmp(key, "class") == 0 && !next_named(r->heap, text, &named)) {
+		r->rule.name = NULL;
+		r->is_skipped = true;
+		r->skipped++;
 		return HDB_OK;
 	}
 	if (!r->rule.name)
@@ -196,17 +240,6 @@ static int read_rules(struct reader *r, char *text)
 
 /* ---- the classes to which rules apply ---- */
 
-/* A class name or class pattern to which a rule applies. */
-struct named {
-	uint32_t rule;
-	bool is_pattern;
-	char name[EXPLAIN_VALUE_MAX];
-	const uint8_t *below; /* of heap_below; NULL for a pattern */
-};
-
-/* The class to which rules about suspects apply. No real class has this name. */
-#define OF_SUSPECTS "suspect"
-
 /*
  * Returns whether a rule applies to a class. A pattern must match the class's own name. A plain
  * name also matches subclasses.
@@ -222,19 +255,11 @@ static bool is_about(struct heap *heap, const struct named *named, uint32_t clas
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
-	for (const char *p = rule->classes; *p;) {
-		const size_t size = strcspn(p, ", ");
-		struct named named;
+	struct named named = { .rule = rule_no };
 
-		named.rule = rule_no;
-		(void)snprintf(named.name, sizeof(named.name), "%.*s", (int)size, p);
-		p += size + strspn(p + size, ", ");
-		named.is_pattern = strchr(named.name, '*') != NULL;
-		if (named.is_pattern || strcmp(named.name, OF_SUSPECTS) == 0 ||
-		    heap_class_by_name(heap, named.name, 0) != HEAP_NONE) {
-			named.below = named.is_pattern ? NULL : heap_below(heap, named.name);
-			TRY(base_vec_push(out, &named, sizeof(named), err));
-		}
+	for (const char *p = rule->classes; (p = next_named(heap, p, &named)) != NULL;) {
+		named.below = named.is_pattern ? NULL : heap_below(heap, named.name);
+		TRY(base_vec_push(out, &named, sizeof(named), err));
 	}
 	return HDB_OK;
 }
@@ -292,7 +317,9 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 	struct reader users = {
 		.file = file, .rules = &out->rules, .nodes = &out->nodes, .err = err
 	};
-	struct reader own = { .rules = &out->rules, .nodes = &out->nodes, .err = err };
+	struct reader own = {
+		.heap = session->heap, .rules = &out->rules, .nodes = &out->nodes, .err = err
+	};
 
 	*out = (struct explain_rules){ .counts = NULL };
 	TRY(BASE_ALLOC(out->counts, 1, "counts of instances", err));
@@ -300,12 +327,13 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 		TRY(explain_read_text(file, &out->users, err));
 		TRY(read_rules(&users, out->users));
 	}
+	TRY(heap_load_classes(session->heap, err));
 	TRY(explain_read_text(NULL, &out->own, err));
 	TRY(read_rules(&own, out->own));
+	out->tried = out->rules.count + own.skipped;
 	for (size_t i = 0; i < USUAL; i++)
 		TRY(base_expression_parse(&explain_grammar, base_word(usual[i].expression),
 					  &out->nodes, &out->usual[i], err));
-	TRY(heap_load_classes(session->heap, err));
 	return find_classes(session, out, err);
 }
 

@@ -98,7 +98,8 @@ struct explain_counts {
 
 /* The rules, and the classes of the heap to which they apply. */
 struct explain_rules {
-	struct base_vec rules; /* struct explain_rule */
+	struct base_vec rules; /* struct explain_rule, of those with classes in the heap */
+	uint64_t tried;        /* number of all rules */
 	struct base_vec nodes; /* struct base_node of all expressions */
 	uint32_t usual[5];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
@@ -116,8 +117,9 @@ struct explain_rules {
 
 /*
  * Reads the rules in `file` (unless NULL) and the compiled-in rules, checks them, and finds their
- * classes in the heap. Returns HDB_EUSAGE with file, line and problem if a rule is invalid. The
- * caller must release *out, even after a failure.
+ * classes in the heap. A compiled-in rule without a class in the heap is only counted.
+ * Returns HDB_EUSAGE with file, line and problem if a rule is invalid. The caller must release
+ * *out, even after a failure.
  */
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err);

@@ -11,23 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The Makefile generates RULE_LINES from rules/NAME.rules, sorted by name. */
-#ifndef RULE_LINES /* for checkers that compile this file alone */
-#define RULE_LINES ""
+/* The Makefile generates RULES_TEXT from rules/NAME.rules, sorted by name. */
+#ifndef RULES_TEXT /* for checkers that compile this file alone */
+#define RULES_TEXT ""
 #endif
-static const char *const lines[] = { RULE_LINES };
+static const char own[] = RULES_TEXT;
 
 static int read_own(char **out, struct hdb_error *err)
 {
-	size_t size = 1, used = 0;
-
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		size += strlen(lines[i]) + 1;
-	*out = malloc(size);
+	*out = malloc(sizeof(own));
 	if (!*out)
-		return hdb_fail_memory(err, "rules", size);
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		used += (size_t)snprintf(*out + used, size - used, "%s\n", lines[i]);
+		return hdb_fail_memory(err, "rules", sizeof(own));
+	memcpy(*out, own, sizeof(own));
 	return HDB_OK;
 }
 

@@ -376,7 +376,7 @@ static int add_facts(struct query *q, const struct leaks *l, const struct leak_t
 	query_fact(q, "out_of_memory", limit.is_out_of_memory);
 	query_fact(q, "suspects", l->found.list.count);
 	if (q->heap->rules_path)
-		query_fact(q, "rules_tried", l->found.rules.rules.count);
+		query_fact(q, "rules_tried", l->found.rules.tried);
 	add_values_fact(q, l);
 	add_leaking_facts(q, leaking);
 	return HDB_OK;
