@@ -143,7 +143,7 @@ AR_SAID      = $(call say,AR,$@)
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all lib command test test-all test-slow test-programs golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
+.PHONY: all lib command test test-all test-slow test-programs objects golden lint lint-commits lint-layers lint-text lint-format lint-headers lint-man \
 	lint-sh lint-cppcheck lint-tidy lint-compile lint-analyzer bench bench-gate fuzz fuzz-afl hostile mutants nightly valgrind demo \
 	abi-baseline install uninstall cov dist deb static doors wheel stubs docs wheels macos arm64 test-arm64 release page check format clean help FORCE
 
@@ -283,6 +283,8 @@ $(sample): tests/data/sample.hprof.zst
 	@mv $@.tmp $@
 
 # --- testing -----------------------------------------------------------------------------------
+
+objects: $(lib_obj) $(cmd_obj) $(ext_obj) $(door_obj) $(gen_obj) $(support_obj) $(test_obj) $(example_obj) $(replay_obj)
 
 test-programs: $(generator) $(test_bin) $(replay_bin) $(example_bin)
 
@@ -495,14 +497,15 @@ lint-sh:
 		shellcheck .ci/run && echo "shellcheck: clean"; \
 	else echo "shellcheck: not installed"; fi
 
-# All of clang's warnings come before it optimises, not all of gcc's. With DEV=1, what $(CC) builds is what
-# `make DEV=1` builds.
+# All of clang's warnings come before it optimises, not all of gcc's. What gcc builds is linked as well. With DEV=1,
+# what $(CC) builds is what `make DEV=1` builds.
 lint-compile:
 	@set -e; for cc in gcc clang; do \
 		if ! command -v $$cc >/dev/null; then echo "$$cc: not installed"; continue; fi; \
-		folder=build/lint/$$cc opt=$$([ $$cc = clang ] && echo -O0 || echo -O2); \
+		folder=build/lint/$$cc opt=-O2 what='all test-programs'; \
+		[ $$cc = gcc ] || { opt=-O0; what=objects; }; \
 		[ "$$cc" != "$(if $(DEV),$(CC))" ] || folder=$(BUILD) opt='$(OPT)'; \
-		$(MAKE) --no-print-directory -s BUILD=$$folder CC=$$cc DEV=1 OPT="$$opt" T= all test-programs; \
+		$(MAKE) --no-print-directory -s BUILD=$$folder CC=$$cc DEV=1 OPT="$$opt" T= $$what; \
 		echo "$$cc -Werror: clean"; \
 	done
 
@@ -530,7 +533,7 @@ lint-analyzer:
 	@mkdir -p build/lint; printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
 		'for f; do $(analyzer_include); gcc $$pre $(ALL_CPPFLAGS) -Itools -std=c11 -O1 -fanalyzer -Werror \
 			--param analyzer-bb-explosion-factor=$(ANALYZER_STATES) -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference \
-			-Wno-analyzer-shift-count-overflow -c -o /dev/null $$f || exit 1; done' sh && \
+			-Wno-analyzer-shift-count-overflow -S -o /dev/null $$f || exit 1; done' sh && \
 		echo "gcc -fanalyzer: clean"
 
 # clang's analyzer takes nine tenths of the time, most of it in a few functions with many paths: it
