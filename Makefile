@@ -380,8 +380,9 @@ nightly: ## all that takes too long for every change
 	$(MAKE) test-all CPPFLAGS=-DPROCESSOR_PLAIN BUILD=build/plain LIMIT=3000
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=pipeline
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=graph_parts
-	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_
+	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=import_ HEAPDB_SMALL=1
 	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=query
+	$(MAKE) test SAN=thread CC=clang LIMIT=3000 T=serve_test
 	$(MAKE) valgrind
 	$(MAKE) bench-gate BASE=$$(git rev-list -n 1 --before=yesterday HEAD 2>/dev/null)
 	$(MAKE) all $(generator) && $(generator) tree --objects 10M -o $(BUILD)/limit.hprof
