@@ -21,7 +21,7 @@ def complain(*what):
 
 
 KEPT = {"big.hprof", "signals.py", "skip.tar.bz2", "big.hprof.xz", "hole.tar", "made.heapdb",
-        "made.heapdb-lock"}
+        "made.heapdb-lock", "made.jfr"}
 SECONDS_MAX = 10 if any(s in os.environ["BUILD"] for s in ("san", "cov")) else 1
 
 
@@ -139,6 +139,11 @@ for what, command in (("export", "heapdb export objects --db made.heapdb -o x.cs
                        "(SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r'"),
                       ("leaks", "heapdb leaks --db made.heapdb")):
     stop(what, command, 0.05)
+stop("growth: a line without end", "heapdb growth /dev/zero", 0.3)
+recording = open(os.environ["HDB_ROOT"] + "/tests/corpus/jfr/sample", "rb").read()
+with open("made.jfr", "wb") as out:
+    out.write(recording * (400_000_000 // len(recording)))
+stop("jfr", "heapdb jfr made.jfr", 0.5)
 sys.exit(failed)
 END
 command -v bash > /dev/null || { echo "no bash here"; exit 77; }

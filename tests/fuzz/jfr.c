@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct jfr *jfr;
 
-	if (size <= SIZE_MAX_FUZZ && jfr_open(data, size, &jfr, NULL) == HDB_OK) {
+	if (size <= SIZE_MAX_FUZZ && jfr_open(data, size, NULL, &jfr, NULL) == HDB_OK) {
 		const struct sum first = read_all(jfr), again = read_all(jfr);
 
 		if (first.code == HDB_END &&

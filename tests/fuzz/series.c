@@ -29,7 +29,8 @@ static uint64_t read_all(const char *path, struct series_counts *counts)
 {
 	uint64_t records = 0;
 
-	if (series_read(path, count, &records, counts, NULL) != HDB_OK)
+	if (series_read(path, &(struct series_taker){ count, &records, NULL }, counts, NULL) !=
+	    HDB_OK)
 		return 0;
 	if (records + counts->damaged > counts->lines)
 		abort();

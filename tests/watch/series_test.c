@@ -88,7 +88,9 @@ static struct seen read_all(void)
 {
 	struct seen seen = { .in_order = true };
 
-	assert_int_equal(series_read(path, see, &seen, &seen.counts, NULL), HDB_OK);
+	assert_int_equal(
+		series_read(path, &(struct series_taker){ see, &seen, NULL }, &seen.counts, NULL),
+		HDB_OK);
 	return seen;
 }
 

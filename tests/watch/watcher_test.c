@@ -239,7 +239,9 @@ static void count_records(uint64_t counts[SERIES_KINDS])
 	struct series_counts lines;
 
 	memset(counts, 0, SERIES_KINDS * sizeof(counts[0]));
-	assert_int_equal(series_read(path, see, counts, &lines, NULL), HDB_OK);
+	assert_int_equal(
+		series_read(path, &(struct series_taker){ see, counts, NULL }, &lines, NULL),
+		HDB_OK);
 	assert_int_equal(lines.damaged, 0);
 }
 

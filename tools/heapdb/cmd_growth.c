@@ -3,6 +3,7 @@
  * watch`, as rows or as a picture.
  */
 #include "heapdb/cli.h"
+#include "heapdb/progress.h"
 #include "heapdb/render.h"
 
 #include "watch/watch.h"
@@ -85,7 +86,7 @@ int cmd_growth(struct cli *cli)
 	if (opt->chart && (opt->has_format || opt->points))
 		return cli_usage(cli, "--chart cannot be combined with %s",
 				 opt->points ? "--points" : "another format");
-	TRY(growth_answer_new(&answer, &cli->err));
+	TRY(growth_answer_new(progress_callbacks().cancel, &answer, &cli->err));
 	for (size_t i = 0; i < opt->operand_count; i++)
 		TRY(growth_answer_add(answer, opt->operands[i], &cli->err));
 	TRY(growth_answer_make(answer, opt->points, &own, &cli->err));

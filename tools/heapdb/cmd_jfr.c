@@ -5,6 +5,7 @@
 #include "common/descriptor.h"
 #include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
+#include "heapdb/progress.h"
 #include "jfr/jfr.h"
 
 #include <time.h>
@@ -316,7 +317,8 @@ static int recording_open(struct cli *cli, const char *path, struct recording **
 		return hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a recording");
 	r->cli = cli;
 	TRY(cli_read_file(r->cli, path, JFR_SIZE_MAX, &r->file));
-	rc = jfr_open(r->file.data, r->file.size, &r->jfr, &r->cli->err);
+	rc = jfr_open(r->file.data, r->file.size, progress_callbacks().cancel, &r->jfr,
+		      &r->cli->err);
 	while (rc == HDB_OK && (rc = jfr_next(r->jfr, &kind, &event, &r->cli->err)) == HDB_OK)
 		r->counts[kind]++;
 	return cli_name_file(r->cli, path, rc == HDB_END ? HDB_OK : rc);

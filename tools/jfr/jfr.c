@@ -60,6 +60,7 @@ struct constant {
 
 struct jfr {
 	const uint8_t *data;
+	const base_flag *cancel;
 	uint32_t size, next; /* next: file offset of the following chunk */
 	uint32_t at, end;    /* remaining events of this chunk */
 	unsigned chunks;
@@ -446,6 +447,8 @@ static int read_pool(struct cursor *c, struct hdb_error *err)
 	for (uint32_t i = 0; i < count && !j->is_damaged; i++) {
 		const uint64_t key = number(c);
 
+		if (base_flag_is_set(j->cancel))
+			return hdb_fail(err, HDB_EINTR, "interrupted");
 		TRY(base_vec_reserve(&j->constant_vec, 1, sizeof(*j->constants), err));
 		j->constants[j->constant_count++] =
 			(struct constant){ .key = key, .type = type, .at = c->at, .end = c->end };
@@ -522,7 +525,8 @@ static int open_chunk(struct jfr *j, struct hdb_error *err)
 	return read_constants(c, err);
 }
 
-int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err)
+int jfr_open(const void *data, size_t size, const base_flag *cancel, struct jfr **out,
+	     struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(*out, 1, "a recording", err));
 	if (size > JFR_SIZE_MAX)
@@ -531,6 +535,7 @@ int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *
 		return hdb_fail(err, HDB_EFORMAT, "not a Flight Recorder recording");
 	(*out)->data = data;
 	(*out)->size = (uint32_t)size;
+	(*out)->cancel = cancel;
 	return HDB_OK;
 }
 
@@ -564,6 +569,8 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 		uint64_t id = 0;
 		uint32_t type;
 
+		if (base_flag_is_set(jfr->cancel))
+			return hdb_fail(err, HDB_EINTR, "interrupted");
 		if (jfr->is_damaged)
 			return hdb_fail(err, HDB_EFORMAT, "damaged event before offset %" PRIu32,
 					jfr->at);

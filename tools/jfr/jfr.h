@@ -15,6 +15,7 @@
 
 #include "heapdb.h"
 
+#include "base/flag.h"
 #include "common/escape.h"
 
 #include <stdbool.h>
@@ -37,10 +38,11 @@ struct jfr_value {
 struct jfr;
 
 /*
- * Opens a recording. `data` is borrowed until jfr_close. The caller must close *out even after an
- * error.
+ * Opens a recording. `data` and `cancel` (may be NULL) are borrowed until jfr_close. Once *cancel
+ * is set, jfr_next fails with HDB_EINTR. The caller must close *out even after an error.
  */
-int jfr_open(const void *data, size_t size, struct jfr **out, struct hdb_error *err);
+int jfr_open(const void *data, size_t size, const base_flag *cancel, struct jfr **out,
+	     struct hdb_error *err);
 void jfr_close(struct jfr *jfr);
 
 /* Restarts at the first event. */

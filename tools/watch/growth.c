@@ -132,7 +132,8 @@ int growth_read(struct growth *g, const char *path, const char *jvm, struct hdb_
 	int rc;
 
 	g->err = err;
-	rc = series_read(path, take_record, &reading, &counts, err);
+	rc = series_read(path, &(struct series_taker){ take_record, &reading, g->cancel }, &counts,
+			 err);
 	g->counts.lines += counts.lines;
 	g->counts.damaged += counts.damaged;
 	return rc;
@@ -342,6 +343,8 @@ static int judge_classes(struct growth *g, uint32_t run_no, struct hdb_error *er
 		const double rise_min = class_rise_min(g, c, last);
 		struct trend objects;
 
+		if (base_flag_is_set(g->cancel))
+			return hdb_fail(err, HDB_EINTR, "interrupted");
 		/* the growth of a class cannot exceed its size */
 		if ((double)c->bytes < rise_min)
 			continue;

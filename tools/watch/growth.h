@@ -78,7 +78,8 @@ struct growth {
 	struct base_vec events;  /* struct growth_event */
 	struct base_names names;
 	struct series_counts counts;
-	struct hdb_error *err; /* while reading */
+	struct hdb_error *err;   /* while reading */
+	const base_flag *cancel; /* may be NULL; set by the caller */
 };
 
 /* Adds the records of a file; `jvm` (may be NULL) selects the records of one run. */

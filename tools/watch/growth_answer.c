@@ -216,9 +216,11 @@ static void explain(const struct growth *g, char *buf, size_t size)
 
 /* ---- the answer ---- */
 
-int growth_answer_new(struct growth_answer **out, struct hdb_error *err)
+int growth_answer_new(const base_flag *cancel, struct growth_answer **out, struct hdb_error *err)
 {
-	return BASE_ALLOC(*out, 1, "an answer", err);
+	TRY(BASE_ALLOC(*out, 1, "an answer", err));
+	(*out)->growth.cancel = cancel;
+	return HDB_OK;
 }
 
 void growth_answer_free(struct growth_answer *a)
@@ -278,7 +280,7 @@ int growth_json(const char *const *paths, size_t count, bool is_sparse, char **t
 	BASE_SCOPED(growth_answer_free_at) struct growth_answer *answer = NULL;
 	const struct own_answer *own = NULL;
 
-	TRY(growth_answer_new(&answer, err));
+	TRY(growth_answer_new(NULL, &answer, err));
 	for (size_t i = 0; i < count; i++)
 		TRY(growth_answer_add(answer, paths[i], err));
 	TRY(growth_answer_make(answer, false, &own, err));

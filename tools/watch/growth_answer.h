@@ -13,8 +13,11 @@
 
 struct growth_answer;
 
-/* Makes an empty answer. The caller must release *out with growth_answer_free. */
-int growth_answer_new(struct growth_answer **out, struct hdb_error *err);
+/*
+ * Makes an empty answer. `cancel` is borrowed and may be NULL. The caller must release *out with
+ * growth_answer_free.
+ */
+int growth_answer_new(const base_flag *cancel, struct growth_answer **out, struct hdb_error *err);
 void growth_answer_free(struct growth_answer *answer); /* NULL is allowed */
 static inline void growth_answer_free_at(struct growth_answer **answer)
 {

@@ -15,6 +15,7 @@
 
 #include "base/base_text.h"
 #include "base/error.h"
+#include "base/flag.h"
 
 /* Default maximum size of a file. */
 #define SERIES_BYTES_MAX (UINT64_C(20) << 20)
@@ -80,13 +81,20 @@ struct series_counts {
 	uint64_t lines, damaged;
 };
 
+/* What receives the records of a file. */
+struct series_taker {
+	int (*take)(void *ctx, const struct series_record *record);
+	void *ctx;
+	const base_flag *cancel; /* may be NULL; once it is set, reading fails with HDB_EINTR */
+};
+
 /*
  * Calls `take` for each complete record of the file until it returns something other than HDB_OK.
  * `counts` may be NULL. Fails with HDB_EABSENT if the file does not exist, HDB_EIO if it cannot be
  * read.
  */
-int series_read(const char *path, int (*take)(void *ctx, const struct series_record *record),
-		void *ctx, struct series_counts *counts, struct hdb_error *err);
+int series_read(const char *path, const struct series_taker *taker, struct series_counts *counts,
+		struct hdb_error *err);
 
 struct series;
 

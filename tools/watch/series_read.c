@@ -235,8 +235,7 @@ const struct series_record *series_parse(struct series_parser *p, const char *li
 /* A file that is read in pieces. `buffer` contains the start of a line. */
 struct reader {
 	struct series_parser *parser;
-	int (*take)(void *ctx, const struct series_record *record);
-	void *ctx;
+	const struct series_taker *taker;
 	struct series_counts counts;
 };
 
@@ -250,7 +249,7 @@ static int use_line(struct reader *r, const char *line, size_t size)
 	 */
 	r->counts.lines += size > 0;
 	r->counts.damaged += size > 0 && !record;
-	return record ? r->take(r->ctx, record) : HDB_OK;
+	return record ? r->taker->take(r->taker->ctx, record) : HDB_OK;
 }
 
 static void free_parser(struct series_parser **parser)
@@ -259,15 +258,17 @@ static void free_parser(struct series_parser **parser)
 }
 
 /*
- * Reads up to a line feed. Returns false at the end of the file. Lines that are too long are
- * skipped.
+ * Reads up to a line feed. Returns false at the end of the file or once *cancel is set. Lines that
+ * are too long are skipped.
  */
-static bool next_line(FILE *file, char *buf, size_t *size)
+static bool next_line(FILE *file, const base_flag *cancel, char *buf, size_t *size)
 {
 	int c;
 
 	*size = 0;
 	while ((c = getc_unlocked(file)) != EOF && c != '\n') {
+		if (base_flag_is_set(cancel))
+			return false;
 		if (*size < SERIES_LINE_MAX)
 			buf[*size] = (char)c;
 		*size += *size < SERIES_LINE_MAX;
@@ -282,16 +283,18 @@ static int read_lines(FILE *file, struct reader *reader, struct hdb_error *err)
 	int rc = HDB_OK;
 
 	TRY(BASE_ALLOC(buf, SERIES_LINE_MAX, "a line", err));
-	while (rc == HDB_OK && next_line(file, buf, &size))
+	while (rc == HDB_OK && next_line(file, reader->taker->cancel, buf, &size))
 		rc = use_line(reader, buf, size);
-	return rc;
+	return rc == HDB_OK && base_flag_is_set(reader->taker->cancel) ?
+		       hdb_fail(err, HDB_EINTR, "interrupted") :
+		       rc;
 }
 
-int series_read(const char *path, int (*take_record)(void *ctx, const struct series_record *record),
-		void *ctx, struct series_counts *counts, struct hdb_error *err)
+int series_read(const char *path, const struct series_taker *taker, struct series_counts *counts,
+		struct hdb_error *err)
 {
 	BASE_SCOPED(free_parser) struct series_parser *parser = series_parser_new();
-	struct reader reader = { .parser = parser, .take = take_record, .ctx = ctx };
+	struct reader reader = { .parser = parser, .taker = taker };
 	FILE *file = parser ? fopen(path, "re") : NULL;
 	int rc;
 

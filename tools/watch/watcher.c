@@ -153,7 +153,8 @@ static void begin(struct watcher *w, const struct watch_jvm *jvm)
 
 	*v = (struct watched){ .jvm = *jvm, .is_here = true, .gc_percent = -1 };
 	v->found_ms = v->histogram_ms = now(w);
-	(void)series_read(w->options->series, find_histogram, &last, NULL, NULL);
+	(void)series_read(w->options->series, &(struct series_taker){ find_histogram, &last, NULL },
+			  NULL, NULL);
 	if (last.is_found && jvm->sample.age_ms >= last.age_ms) {
 		const uint64_t gone = jvm->sample.age_ms - last.age_ms;
 		const uint64_t gap = histogram_gap(w, last.pause_us);
@@ -468,7 +469,8 @@ int watch_run(const struct watch_world *world, const struct watch_options *optio
 	w->world = world;
 	w->options = options;
 	TRY(series_open(options->series, SERIES_BYTES_MAX, &w->series, err));
-	rc = series_read(options->series, resume_record, w, NULL, err);
+	rc = series_read(options->series, &(struct series_taker){ resume_record, w, NULL }, NULL,
+			 err);
 	if (rc == HDB_OK)
 		rc = run(w, err);
 	series_close(w->series);
