@@ -35,7 +35,8 @@ struct worker {
 	bool is_started;
 	struct hdb *databases[SERVE_DATABASES_MAX]; /* owned */
 	base_flag cancel;
-	bool is_late; /* whether the job was cancelled because of the time limit */
+	/* whether the job was cancelled because of the time limit; set by another thread */
+	atomic_bool is_late;
 	/* Protected by the lock of `jobs`. */
 	struct serve_job *job; /* current job, or NULL if none */
 	struct serve_progress progress;
