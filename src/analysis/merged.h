@@ -118,8 +118,9 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 
 /* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
-	uint32_t *parent; /* by object, HEAP_NONE for a root; every call restores the links */
-	uint32_t *place;  /* by object: its node, or one of ANALYSIS_PLACE_* */
+	/* by object: its parent, or HEAP_NONE for a root; every call restores these links */
+	uint32_t *parent;
+	uint32_t *place; /* by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
 	 * Sets *node to the node of object ix. On entry, *node is the node of the object's parent
 	 * `above`, which is HEAP_NONE for a root.

@@ -32,8 +32,8 @@ static const struct base_function functions[] = {
 static const struct base_grammar grammar = {
 	.functions = functions,
 	.function_count = sizeof(functions) / sizeof(functions[0]),
-	.first =
-		"count(...), shallow(...), retained(...), suspects(), leaks(), secrets() or growth(...)",
+	.first = "count(...), shallow(...), retained(...), suspects(), leaks(), secrets() or "
+		 "growth(...)",
 	.operand = "a number",
 	.is_condition = true,
 };
@@ -116,7 +116,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 				c->text);
 	if (is_own(c) && (!own || strcmp(own->name, functions[c->measure].name) != 0))
 		return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text,
-				c->measure == SECRETS ? "secrets() is for the query secrets" :
+				c->measure == SECRETS ? "secrets() requires the secrets query" :
 				c->measure == LEAKS   ? "leaks() requires the leaks query" :
 							"suspects() requires two dumps; use diff");
 	return HDB_OK;

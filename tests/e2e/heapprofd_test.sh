@@ -180,7 +180,7 @@ none = '(no call stack)'
 want('a maximum', rows(samples([{1: 5, 8: 100, 9: 3}], more=make.number(13, 1))), [(none, 3, 0, 100, 0, 3, 100)])
 want('a maximum without count', rows(samples([{1: 5, 8: 100, 9: 3}])), [(none, 0, 0, 100, 0, 0, 100)])
 want('less than before', rows(samples([{1: 5, 2: 100, 5: 2}], [{1: 5, 2: 90, 5: 2}]), '--by', 'dump'),
-     [(None, 2, 0, 100, 0, 2, 100), ('decreasing sums were left out', 2, 0, 100, 0, 2, 100)])
+     [(None, 2, 0, 100, 0, 2, 100), ('decreasing sums were omitted', 2, 0, 100, 0, 2, 100)])
 want('freed before', rows(samples([{1: 5, 2: 100, 3: 101, 5: 2}])), [])
 want('too large', rows(samples([{1: 5, 2: 1 << 63, 5: 2}])), [])
 

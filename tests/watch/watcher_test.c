@@ -284,7 +284,7 @@ static void test_a_day(void **state)
 	assert_true(w.samples > 8000);
 	assert_true(counts[SERIES_CLASSES] > 100);
 	assert_non_null(strstr(w.events, "series: "));
-	assert_non_null(strstr(w.events, "written again; 0 samples were lost"));
+	assert_non_null(strstr(w.events, "writing resumed; 0 samples were lost"));
 	assert_non_null(strstr(w.events, "4711-0 ended"));
 	assert_non_null(strstr(w.events, "4712-1 ended"));
 	assert_non_null(strstr(w.events, "4714-3 watching"));

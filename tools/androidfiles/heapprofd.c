@@ -590,7 +590,7 @@ const char *android_native_incomplete(const struct android_native_dump *dump)
 {
 	static const char *const reasons[] = {
 		[0] = "packets are missing",
-		[2] = "decreasing sums were left out",
+		[2] = "decreasing sums were omitted",
 		[5] = "packets are missing",
 		[4] = "not profiled: another session was active",
 		[7] = "the buffer overflowed",

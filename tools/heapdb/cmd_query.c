@@ -262,7 +262,8 @@ static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_
 					     .before = before,
 					     .before_count = cli->before_count };
 	static const char text[] =
-		"Nothing changed: every class has as many objects in both dumps, of the same size.";
+		"Nothing changed: every class has the same number and size of objects in both "
+		"dumps.";
 	struct render_style style = render_style_of(&cli->opt, cli->out);
 	struct hdb_rows *rows = NULL;
 	int rc = hdb_query(cli->db, cli->query->name, &args, &rows, &cli->err);

@@ -145,7 +145,7 @@ static int read_check(struct reading *r, const yaml_node_t *name, const yaml_nod
 					  "expected objects, shallow, retained, growth, leaks, "
 					  "new-fingerprints or secrets");
 		if (c->target)
-			return wrong_node(r, key, "a check has one measure");
+			return wrong_node(r, key, "a check must have only one measure");
 		c->measure = (enum gate_measure)m;
 		TRY(read_condition(r, value, c));
 	}
@@ -160,7 +160,7 @@ static int read_checks(struct reading *r, const yaml_node_t *node)
 		return wrong_node(r, node, "expected names of checks");
 	count = (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);
 	if (!count || count > CHECKS_MAX || r->budget->checks)
-		return wrong_node(r, node, "expected 1 to 1000 checks, once");
+		return wrong_node(r, node, "expected a single list of 1 to 1000 checks");
 	TRY(BASE_ALLOC(r->budget->checks, count, "checks", &r->cli->err));
 	for (size_t i = 0; i < count; i++) {
 		const yaml_node_pair_t *pair = &node->data.mapping.pairs.start[i];

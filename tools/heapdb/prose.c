@@ -60,7 +60,7 @@ void prose_add_text(struct bytes *to, const struct hdb_value *text)
 	for (size_t i = 0; i < text->text_size; i++)
 		characters += ((unsigned char)text->text[i] & 0xc0) != 0x80;
 	escape_text(to, text->text, shown);
-	bytes_add(to, mark, base_cut_mark(mark, characters, "characters; --json has all", true));
+	bytes_add(to, mark, base_cut_mark(mark, characters, "characters; --json prints all", true));
 }
 
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value)

@@ -254,7 +254,7 @@ static void put_left_out(struct answer *answer, struct output *out, uint64_t lis
 	}
 	if (has_value(held_by_other) && held_by_other->u)
 		prose_facts(out, answer,
-			    "\nLeaking objects that another leaking object keeps, not listed: "
+			    "\nLeaking objects held by another leaking object, not listed: "
 			    "{held_by_others}\n");
 }
 

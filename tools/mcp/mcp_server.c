@@ -104,7 +104,7 @@ struct server {
 	base_flag cancel;      /* whether the current request must stop */
 	base_flag can_ask;     /* whether the client of a session can ask the user */
 	base_flag is_gone;     /* whether the client no longer reads answers */
-	int write_error;       /* errno of the failure; EPIPE: the client left */
+	int write_error;       /* errno of the failure; EPIPE if the client has disconnected */
 	int read_error;        /* errno if the input ended early */
 	const json_t *token;   /* progress token of the current request, borrowed; NULL if none */
 	int64_t progress_time; /* time of the last progress message in ms */

@@ -217,7 +217,7 @@ static void do_open(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 	if (argc > (database.all ? 2 : 1))
 		database.name = (const char *)sqlite3_value_text(argv[1]);
 	if (argc == 3 && !database.all) {
-		sqlite3_result_error(ctx, "heapdb_open: after the name only 'all' may follow", -1);
+		sqlite3_result_error(ctx, "heapdb_open: only 'all' may follow the name", -1);
 		return;
 	}
 	why = refusal(sql, &database, path);

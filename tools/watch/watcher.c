@@ -76,7 +76,7 @@ static void append(struct watcher *w, struct series_record *r)
 	if (rc != HDB_OK && !w->told_disk)
 		report_event(w, "series", r, err.message, NULL);
 	if (rc == HDB_OK && w->told_disk) {
-		snprintf(text, sizeof(text), "written again; %" PRIu64 " samples were lost",
+		snprintf(text, sizeof(text), "writing resumed; %" PRIu64 " samples were lost",
 			 series_lost(w->series));
 		report_event(w, "series", r, text, NULL);
 	}

@@ -42,7 +42,7 @@ static int explain(struct query *q, uint32_t ix, char *buf, size_t size, struct 
 	query_roots_text(q, path.nodes[0], false, BASE_TEXT(roots));
 	path.is_end_kept = true;
 	TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(culprit), err));
-	(void)snprintf(buf, size, "0x%" PRIx64 " is kept by %s (%s), GC root: %s", id,
+	(void)snprintf(buf, size, "0x%" PRIx64 " is held by %s (%s), GC root: %s", id,
 		       text ? text : "a reference", culprit, roots);
 	return HDB_OK;
 }

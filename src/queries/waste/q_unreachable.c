@@ -18,7 +18,7 @@
 
 /* An unreachable object that no other unreachable object holds. */
 struct garbage_top {
-	uint64_t bytes;        /* shallow size of everything it holds, including itself */
+	uint64_t bytes; /* total shallow size of the object and of all objects that it holds */
 	uint64_t native_bytes; /* native memory owned by these objects */
 	uint32_t count;        /* number of these objects */
 	uint32_t ix;
