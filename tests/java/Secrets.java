@@ -46,6 +46,22 @@ public class Secrets {
 		Map<String, String> small;
 	}
 
+	/* Nodes of lists with the fields of Scala 2.13, Scala 2.12, vavr, and Clojure's list and Cons. */
+	record Scala213(Object head, Object next) {
+	}
+
+	record Scala212(Object head, Object tl) {
+	}
+
+	record Vavr(Object head, Object tail) {
+	}
+
+	record PersistentList(Object _first, Object _rest) {
+	}
+
+	record Cons(Object _first, Object _more) {
+	}
+
 	static final Vault vault = new Vault();
 	static String[] wide;
 	static Object[] objects;
@@ -136,6 +152,17 @@ public class Secrets {
 		expect("password", "--admin-password");
 		vault.queue.addAll(List.of("--store-password", "granite" + "willow" + args.length));
 		expect("password", "--store-password");
+		vault.others.add(new Scala213("--s-password", new Scala213("marble" + "spruce" + args.length, null)));
+		expect("password", "--s-password");
+		vault.others.add(new Scala212("--s2-password", new Scala212("marble" + "cedar" + args.length, null)));
+		expect("password", "--s2-password");
+		vault.others.add(new Vavr("--v-password", new Vavr("marble" + "maple" + args.length, null)));
+		expect("password", "--v-password");
+		vault.others.add(new PersistentList("--c-password",
+			new PersistentList("marble" + "beech" + args.length, null)));
+		expect("password", "--c-password");
+		vault.others.add(new Cons("--d-password", new Cons("marble" + "birch" + args.length, null)));
+		expect("password", "--d-password");
 		/* An array of any objects in a static field, which is not the array of a class's constants. */
 		objects = new Object[] { "--vault-password", "marble" + "orchard" + args.length };
 		expect("password", "--vault-password");

@@ -353,7 +353,8 @@ static const struct {
 	{ .key = "_key", .value = "_value" },
 	{ .key = "e0", .value = "e1", .is_list = true },
 	/*
-	 * list nodes: LinkedList and concurrent queues, LinkedList of JDK 6, Scala, Vavr, Clojure
+	 * list nodes: LinkedList and concurrent queues, LinkedList of JDK 6, Scala, Vavr, Clojure's
+	 * lists and Cons
 	 */
 	{ .key = "item", .value = "next.item", .is_list = true },
 	{ .key = "element", .value = "next.element", .is_list = true },
@@ -361,6 +362,7 @@ static const struct {
 	{ .key = "head", .value = "tl.head", .is_list = true },
 	{ .key = "head", .value = "tail.head", .is_list = true },
 	{ .key = "_first", .value = "_rest._first", .is_list = true },
+	{ .key = "_first", .value = "_more._first", .is_list = true },
 };
 
 /*
