@@ -112,10 +112,12 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 		 struct hdb_error *err);
 
 /*
- * Searches for objects near the roots that are reachable by strong references. *is_open is false if
- * the table reach.strong exists or was found to be needed.
+ * Searches for objects near the roots that are reachable by strong references, until references_max
+ * references have been followed in all searches together, or as many as are worth it. *is_open is
+ * false if the table reach.strong exists or was found to be needed.
  */
-int derive_strong_near(struct derive *derive, bool *is_open, struct hdb_error *err);
+int derive_strong_near(struct derive *derive, uint64_t references_max, bool *is_open,
+		       struct hdb_error *err);
 /* Returns whether an open search found the object. May be called on any thread. */
 bool derive_is_strong_near(const struct derive *derive, uint32_t ix);
 

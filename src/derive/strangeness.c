@@ -30,12 +30,13 @@
 
 /*
  * A search for single paths follows at most one reference per NEAR_PART objects. If it fails, the
- * tree of all paths is built, which takes much more time. NEAR_MAX limits the length of the rows
- * that are read, and thus the time until the search can be cancelled.
+ * graph is loaded, and the search continues in it until it has found all paths. It then takes much
+ * less time per reference, but loading takes as long as the search so far. NEAR_MAX limits the
+ * length of the rows that are read, and thus the time until the search can be cancelled.
  */
-#define NEAR_PART 128u
+#define NEAR_PART 7u
 #define NEAR_MIN 4096u
-#define NEAR_MAX (1u << 20)
+#define NEAR_MAX (1u << 22)
 
 /* Maximum number of own fields of a thread or class loader that are read. */
 #define OWN_MAX 64u
@@ -303,7 +304,6 @@ static int make_all_kinds(struct strangeness *s, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, s->derive->heap);
 
-	TRY(open_nodes(s, err));
 	return derive_each_block(s->derive,
 				 &(struct derive_pass){ .stage = "paths of least strangeness",
 							.reads_objects = true,
@@ -334,7 +334,6 @@ static struct graph_costs costs_of(struct strangeness *s)
 
 /* ---- paths to a few objects ---- */
 
-/* After the search, only the kinds of classes are kept, for the tree of all paths. */
 struct derive_near {
 	struct strangeness s; /* first, because it is the ctx of the costs */
 	struct derive_row row;
@@ -389,14 +388,10 @@ static int open_near(struct derive *derive, uint64_t references_max, struct deri
 			       &near->search, err);
 }
 
-static void end_near(struct derive_near *near)
+static void release_row(struct derive_row *row)
 {
-	graph_near_close(near->search);
-	near->search = NULL;
-	base_big_free(&near->parent);
-	base_vec_release(&near->row.targets);
-	graph_rows_release(&near->row.packed);
-	base_big_free(&near->s.nodes);
+	base_vec_release(&row->targets);
+	graph_rows_release(&row->packed);
 }
 
 void derive_near_close(struct derive *derive)
@@ -406,7 +401,9 @@ void derive_near_close(struct derive *derive)
 	derive->near = NULL;
 	if (!near)
 		return;
-	end_near(near);
+	graph_near_close(near->search);
+	base_big_free(&near->parent);
+	release_row(&near->row);
 	release(&near->s);
 	free(near);
 }
@@ -432,14 +429,15 @@ static int need_near(struct derive *derive, struct hdb_error *err)
 	return open_near(derive, references_max, derive->near, err);
 }
 
-/* Searches for a path to ix, or with HEAP_NONE as far as possible. */
-static int find_near(struct derive *derive, uint32_t ix, bool *is_known, struct hdb_error *err)
+/* Searches for a path to ix, or with HEAP_NONE until so many references have been followed. */
+static int find_near(struct derive *derive, uint32_t ix, uint64_t references_max, bool *is_known,
+		     struct hdb_error *err)
 {
 	int r = need_near(derive, err);
 
 	*is_known = false;
 	if (r == HDB_OK && !derive->is_near_over)
-		r = graph_near_find(derive->near->search, ix, is_known, err);
+		r = graph_near_find(derive->near->search, ix, references_max, is_known, err);
 	/* A search that failed cannot be continued. */
 	if (r != HDB_OK)
 		derive_near_close(derive);
@@ -449,23 +447,24 @@ static int find_near(struct derive *derive, uint32_t ix, bool *is_known, struct 
 int derive_near_parent(struct derive *derive, uint32_t ix, uint32_t *parent, bool *is_known,
 		       struct hdb_error *err)
 {
-	TRY(find_near(derive, ix, is_known, err));
+	TRY(find_near(derive, ix, UINT64_MAX, is_known, err));
 	if (*is_known) {
 		*parent = derive_is_strong_near(derive, ix) ?
 				  ((const uint32_t *)derive->near->parent.data)[ix] :
 				  ix;
 	} else if (!derive->is_near_over) {
-		end_near(derive->near);
+		release_row(&derive->near->row);
 		derive->is_near_over = true;
 	}
 	return HDB_OK;
 }
 
-int derive_strong_near(struct derive *derive, bool *is_open, struct hdb_error *err)
+int derive_strong_near(struct derive *derive, uint64_t references_max, bool *is_open,
+		       struct hdb_error *err)
 {
 	bool is_known;
 
-	TRY(find_near(derive, HEAP_NONE, &is_known, err));
+	TRY(find_near(derive, HEAP_NONE, references_max, &is_known, err));
 	*is_open = !derive->is_near_over;
 	return HDB_OK;
 }
@@ -477,20 +476,35 @@ bool derive_is_strong_near(const struct derive *derive, uint32_t ix)
 
 /* ---- the tree of all paths ---- */
 
-int derive_least_strange(struct derive *derive, const struct graph_rows *graph, uint32_t *parent,
-			 struct hdb_error *err)
+/* Continues the search for paths to a few objects. */
+static int finish_near(struct derive *derive, const struct graph_rows *graph,
+		       struct base_big *parent, struct hdb_error *err)
+{
+	struct derive_near *near = derive->near;
+	int r = make_all_kinds(&near->s, err);
+
+	if (r == HDB_OK)
+		r = graph_near_finish(near->search, graph, err);
+	*parent = near->parent;
+	near->parent = (struct base_big){ 0 };
+	derive_near_close(derive);
+	derive->is_near_over = true;
+	return r;
+}
+
+int derive_least_strange(struct derive *derive, const struct graph_rows *graph,
+			 struct base_big *parent, struct hdb_error *err)
 {
 	BASE_SCOPED(release) struct strangeness s = { .derive = derive };
 	struct graph_costs costs;
 
-	if (derive->near && derive->is_near_over) {
-		s = derive->near->s;
-		derive->near->s = (struct strangeness){ 0 };
-		derive_near_close(derive);
-	} else {
-		TRY(prepare(&s, err));
-	}
+	if (derive->near)
+		return finish_near(derive, graph, parent, err);
+	TRY(base_big_alloc_raw(derive->work, parent, (uint64_t)graph->node_count * 4, "paths",
+			       err));
+	TRY(prepare(&s, err));
+	TRY(open_nodes(&s, err));
 	TRY(make_all_kinds(&s, err));
 	costs = costs_of(&s);
-	return graph_cheapest_tree(graph, derive->heap->roots.bits, &costs, parent, err);
+	return graph_cheapest_tree(graph, derive->heap->roots.bits, &costs, parent->data, err);
 }

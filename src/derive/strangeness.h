@@ -11,12 +11,12 @@
 #include "graph/reach.h"
 
 /*
- * Computes the tree of the least strange paths in the graph `rows`, and stores it in
- * parent[object_count]. In addition to the memory for the search, the kinds take 2 bytes per
- * object.
+ * Computes the tree of the least strange paths in the graph `rows`. *parent is initially empty and
+ * receives object_count entries (uint32_t); the caller must free it, even after a failure. In
+ * addition to the memory for the search, the kinds take 2 bytes per object.
  */
-int derive_least_strange(struct derive *derive, const struct graph_rows *rows, uint32_t *parent,
-			 struct hdb_error *err);
+int derive_least_strange(struct derive *derive, const struct graph_rows *rows,
+			 struct base_big *parent, struct hdb_error *err);
 
 /*
  * Searches for the parent of an object in that tree without loading the graph. Reads only the part

@@ -198,13 +198,14 @@ static int build_tree(struct derive *derive, bool is_strong, enum store_table ta
 	BASE_SCOPED(base_big_free) struct base_big parent = { 0 };
 
 	TRY(derive_graph_load(derive, is_strong, &rows, err));
-	TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4, "the reach tree",
-			   err));
+	if (!is_strong)
+		TRY(base_big_alloc(derive->work, &parent, (uint64_t)rows.node_count * 4,
+				   "the reach tree", err));
 	/*
 	 * Displayed paths contain only strong references, so only the tree of strong references
 	 * needs the least strangeness.
 	 */
-	TRY(is_strong ? derive_least_strange(derive, &rows, parent.data, err) :
+	TRY(is_strong ? derive_least_strange(derive, &rows, &parent, err) :
 			graph_reach_tree(&rows, derive->heap->roots.bits, derive->work, parent.data,
 					 err));
 	/* The graph is no longer needed when the table is written. */

@@ -210,9 +210,11 @@ static int count_done(struct search *s, uint64_t count, struct hdb_error *err)
 							     base_step(s->work, s->done, err);
 }
 
-static int empty_alone(struct search *s, const struct base_vec *bucket, struct hdb_error *err)
+static int empty_alone(struct search *s, size_t from, struct hdb_error *err)
 {
-	for (size_t i = 0; i < bucket->count; i++) {
+	const struct base_vec *bucket = &s->ring[s->now];
+
+	for (size_t i = from; i < bucket->count; i++) {
 		uint32_t v;
 
 		if (!settle(s, bucket, i, &v))
@@ -354,7 +356,7 @@ static int empty_bucket(struct search *s, struct hdb_error *err)
 
 	TRY(s->slot_count > RUNS_PER_THREAD && bucket->count >= SHARED_NODES ?
 		    empty_shared(s, bucket, err) :
-		    empty_alone(s, bucket, err));
+		    empty_alone(s, 0, err));
 	end_bucket(s);
 	return HDB_OK;
 }
@@ -379,28 +381,6 @@ static void release(struct search *s)
 	for (unsigned i = 0; s->runs && i < s->slot_count; i++)
 		base_vec_release(&s->runs[i]);
 	free(s->runs);
-}
-
-int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
-			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err)
-{
-	BASE_SCOPED(release)
-	struct search s = { .rows = rows,
-			    .work = rows->work,
-			    .costs = costs,
-			    .parent = parent,
-			    .slot_count = RUNS_PER_THREAD * rows->work->threads };
-
-	base_stage(rows->work, "cheapest paths", rows->node_count, "objects");
-	TRY(BASE_ALLOC(s.runs, s.slot_count, "cheapest paths", err));
-	for (uint32_t v = 0; v < rows->node_count; v++) {
-		parent[v] = v;
-		set_at(&s, v, UNMET);
-	}
-	TRY(visit_roots(&s, root_bits, rows->node_count, err));
-	while (s.waiting)
-		TRY(empty_bucket(&s, err));
-	return HDB_OK;
 }
 
 /* ---- a search that ends early ---- */
@@ -468,20 +448,64 @@ static int step(struct graph_near *n, struct hdb_error *err)
 		return HDB_OK;
 	TRY(n->options.row(s->costs->ctx, v, &row, err));
 	n->is_over = row.count >= n->options.references_max - s->done;
-	if (n->is_over)
+	if (n->is_over) {
+		n->next--;
 		return HDB_OK;
+	}
 	settle_node(s, v);
 	TRY(visit_row(s, v, &row, err));
 	return count_done(s, row.count + 1, err);
 }
 
-int graph_near_find(struct graph_near *n, uint32_t node, bool *is_known, struct hdb_error *err)
+int graph_near_find(struct graph_near *n, uint32_t node, uint64_t references_max, bool *is_known,
+		    struct hdb_error *err)
 {
 	assert(node < n->options.node_count || node == GRAPH_NONE);
 	if (!n->is_over && !is_final(&n->s, node))
 		base_stage(n->s.work, "paths near roots", n->options.references_max, "references");
-	while (!n->is_over && !is_final(&n->s, node))
+	while (!n->is_over && !is_final(&n->s, node) && n->s.done < references_max)
 		TRY(step(n, err));
 	*is_known = is_final(&n->s, node);
 	return HDB_OK;
+}
+
+/* ---- the whole tree ---- */
+
+int graph_near_finish(struct graph_near *n, const struct graph_rows *rows, struct hdb_error *err)
+{
+	struct search *s = &n->s;
+
+	s->rows = rows;
+	s->slot_count = RUNS_PER_THREAD * rows->work->threads;
+	s->done = 0;
+	base_stage(rows->work, "cheapest paths", rows->node_count, "objects");
+	TRY(BASE_ALLOC(s->runs, s->slot_count, "cheapest paths", err));
+	for (uint32_t v = 0; v < rows->node_count; v++)
+		if (get_at(s, v) == UNMET)
+			s->parent[v] = v;
+	TRY(empty_alone(s, n->next, err));
+	end_bucket(s);
+	while (s->waiting)
+		TRY(empty_bucket(s, err));
+	return HDB_OK;
+}
+
+int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits,
+			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err)
+{
+	struct graph_near *n = NULL;
+	int r;
+
+	for (uint32_t v = 0; v < rows->node_count; v++)
+		atomic_store_explicit(&costs->nodes[v].at, UNMET, memory_order_relaxed);
+	r = graph_near_open(&(struct graph_near_options){ .costs = *costs,
+							  .root_bits = root_bits,
+							  .work = rows->work,
+							  .node_count = rows->node_count,
+							  .parent = parent },
+			    &n, err);
+	if (r == HDB_OK)
+		r = graph_near_finish(n, rows, err);
+	graph_near_close(n);
+	return r;
 }

@@ -92,11 +92,19 @@ int graph_near_open(const struct graph_near_options *options, struct graph_near 
 		    struct hdb_error *err);
 void graph_near_close(struct graph_near *near);
 /*
- * Searches for the path to a node. *is_known is false if the search is over before that. Otherwise
- * parent[node] is as in graph_cheapest_tree if graph_near_has, and the node is unreachable if not.
- * GRAPH_NONE is never found. After a failure, the search must be closed.
+ * Searches for the path to a node, until references_max references have been followed in all calls
+ * together. *is_known is false if the path was not found. Otherwise parent[node] is as in
+ * graph_cheapest_tree if graph_near_has, and the node is unreachable if not. GRAPH_NONE is never
+ * found. After a failure, the search must be closed.
  */
-int graph_near_find(struct graph_near *near, uint32_t node, bool *is_known, struct hdb_error *err);
+int graph_near_find(struct graph_near *near, uint32_t node, uint64_t references_max, bool *is_known,
+		    struct hdb_error *err);
+/*
+ * Continues the search in a graph until the tree is that of graph_cheapest_tree. Before the call,
+ * the kinds of all nodes must be set. Afterwards, the search must be closed.
+ */
+int graph_near_finish(struct graph_near *near, const struct graph_rows *rows,
+		      struct hdb_error *err);
 /* Returns whether some path to the node has been found, perhaps not the cheapest. */
 bool graph_near_has(const struct graph_near *near, uint32_t node);
 

@@ -317,7 +317,7 @@ static void check_near(struct opened *first)
 		assert_int_equal(derive_reach(&first->derive, true, ix, &expected, &err), HDB_OK);
 		assert_int_equal(parent, expected);
 	}
-	/* If a search is over, the kinds of classes that it has found are used for the table. */
+	/* The table of the tree continues a search that is over. */
 	for (uint32_t ix = 0; was_over && ix < n; ix += 1 + n / 200) {
 		uint32_t parent, expected;
 		struct hdb_error err;

@@ -143,7 +143,7 @@ static uint32_t check_near(struct oracle_graph *g, const struct graph_costs *all
 	options.costs.ctx = &ctx;
 	assert_int_equal(graph_near_open(&options, &near, &err), HDB_OK);
 	for (uint32_t i = 0, v = step % n; i < n; i++, v = (v + step) % n) {
-		assert_int_equal(graph_near_find(near, v, &is_known, &err), HDB_OK);
+		assert_int_equal(graph_near_find(near, v, UINT64_MAX, &is_known, &err), HDB_OK);
 		known_count += is_known;
 		assert_true(is_known || references_max < UINT64_MAX);
 		if (is_known)
@@ -151,8 +151,12 @@ static uint32_t check_near(struct oracle_graph *g, const struct graph_costs *all
 		else if (graph_near_has(near, v))
 			assert_int_not_equal(parent[v], v);
 	}
-	assert_int_equal(graph_near_find(near, GRAPH_NONE, &is_known, &err), HDB_OK);
+	assert_int_equal(graph_near_find(near, GRAPH_NONE, UINT64_MAX, &is_known, &err), HDB_OK);
 	assert_true(is_known || references_max < UINT64_MAX);
+	for (uint32_t v = 0; v < n; v++)
+		ctx.nodes[v].kind = all->nodes[v].kind;
+	assert_int_equal(graph_near_finish(near, ctx.rows, &err), HDB_OK);
+	assert_memory_equal(found, parent, n * sizeof(*found));
 	graph_near_close(near);
 	base_vec_release(&ctx.targets);
 	free(ctx.nodes);

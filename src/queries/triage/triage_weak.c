@@ -16,6 +16,9 @@
 
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
+/* At most FEW_MIN and one reference per FEW_PART objects are followed. Most heaps need no more. */
+#define FEW_MIN 4096u
+#define FEW_PART 128u
 
 struct weak {
 	struct triage *t;
@@ -74,10 +77,14 @@ static int add_units(void *ctx, struct derive_block *block, struct hdb_error *er
 		const uint32_t dominator = room->tree.dominator[i];
 
 		/* An unreachable object is recorded as its own dominator. */
-		if (dominator != ix &&
-		    (dominator == HEAP_NONE || base_bit_has(w->above.data, dominator)) &&
-		    !derive_is_strong_near(w->t->q->derive, ix))
-			room->units += room->tree.units[i];
+		if (dominator == ix ||
+		    (dominator != HEAP_NONE && !base_bit_has(w->above.data, dominator)) ||
+		    derive_is_strong_near(w->t->q->derive, ix))
+			continue;
+		/* The objects below a marked object are examined one by one. */
+		room->units += base_bit_has(w->above.data, ix) ?
+				       derive_units(w->t->q->derive, block->objects->shallow[i]) :
+				       room->tree.units[i];
 	}
 	return HDB_OK;
 }
@@ -126,7 +133,7 @@ int triage_counts_weak(struct triage *t, bool *out, struct hdb_error *err)
 	/* With --all, every measure is taken. */
 	if (r == HDB_OK && !*out) {
 		*out = true;
-		r = derive_strong_near(t->q->derive, &is_open, err);
+		r = derive_strong_near(t->q->derive, FEW_MIN + f->count / FEW_PART, &is_open, err);
 		if (r == HDB_OK && is_open)
 			r = bound(&w, err);
 		if (r == HDB_OK && is_open)
