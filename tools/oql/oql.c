@@ -221,7 +221,10 @@ static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 	int r = oql_to_sql(text, &sql, err);
 
 	if (r == HDB_OK)
-		r = hdb_fail(err, HDB_EUSAGE, "this is VisualVM's OQL; in SQL: %s", sql);
+		r = hdb_fail(err, HDB_EUSAGE,
+			     "this statement is VisualVM's OQL; the equivalent "
+			     "SQL is: %s",
+			     sql);
 	free(sql);
 	return r > 0 ? HDB_OK : r;
 }

@@ -135,10 +135,11 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 		int r;
 
 		oql_unparse(a->type == OQL_V_NULL ? e->a : e->b, &text);
-		r = oql_refuse(ev, e,
-			       "%.*s is null and cannot be compared by order; add \"... != null "
-			       "AND\" before the comparison",
-			       (int)(text.size < 200 ? text.size : 200), text.data);
+		r = oql_refuse(
+			ev, e,
+			"%.*s is null, which <, <=, > and >= cannot compare; add \"... != null "
+			"AND\" before the comparison",
+			(int)(text.size < 200 ? text.size : 200), text.data);
 		bytes_release(&text);
 		return r;
 	}
@@ -149,7 +150,7 @@ int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_va
 	else if (a->type == b->type && (a->type == OQL_V_CHAR || a->type == OQL_V_BOOL))
 		*order = a->i < b->i ? -1 : a->i > b->i;
 	else
-		return oql_refuse(ev, e, "%s and %s cannot be compared by order",
+		return oql_refuse(ev, e, "%s and %s cannot be compared with <, <=, > or >=",
 				  oql_type_name(ev, a), oql_type_name(ev, b));
 	return HDB_OK;
 }

@@ -163,8 +163,8 @@ static void set_facts(struct query *q, const struct thread_counts *n)
 	query_fact(q, "virtual_threads", n->virtual_threads);
 	query_fact(q, "mounted", n->mounted);
 	if (n->long_stacks) {
-		query_cut(q, NULL, "in %" PRIu64 " stacks, chunks after the first %u",
-			  n->long_stacks, ANALYSIS_CHUNKS_MAX);
+		query_cut(q, NULL, "chunks after the first %u in each of %" PRIu64 " stacks",
+			  ANALYSIS_CHUNKS_MAX, n->long_stacks);
 	}
 	query_fact(q, "stack_bytes", n->stack_bytes);
 }
