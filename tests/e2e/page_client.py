@@ -158,9 +158,22 @@ try:
         go("#/histogram", "main tbody tr:nth-of-type(6)", "classes to select")
         click_row(0)
         click_row(2, 2)
+        # The menu of a row is that of its class, and Escape gives the focus back.
+        browser.run("document.querySelector('main .scroll').focus(); 1")
+        browser.key(".")
+        check("a row of the histogram has the menu of its class", browser.until("document.querySelector('.menu')?.innerText.includes('Who holds them')"))
+        browser.key("Escape")
+        check("and the table has the focus after it", browser.until("document.querySelector('.menu') === null && document.activeElement.matches('main .scroll')"))
         names = browser.run("[0, 2].map(n => document.querySelectorAll('main tbody tr')[n].cells[0].innerText)")
         selected("2 classes selected", f"SELECT retained_set(id) AS n FROM objects WHERE class IN ('{names[0]}', '{names[1]}')")
 
+    # Names in rows are cut to fit, but copied in full and in one line.
+    go("#/overview", ".biggest .name", "the biggest objects")
+    rows = browser.run("fetch('/api/query/top?limit=12').then(r => r.json()).then(a => a.rows.map(r => r.label))")
+    copied = browser.run("new Promise((done) => { addEventListener('copy', (e) => setTimeout(() => done(e.clipboardData.getData('text/plain') || String(getSelection())), 0), { once: true });"
+                         " getSelection().selectAllChildren(document.querySelector('.biggest')); const data = new DataTransfer();"
+                         " dispatchEvent(new ClipboardEvent('copy', { clipboardData: data })); setTimeout(() => done(data.getData('text/plain')), 200); })")
+    check(f"names are copied in one line: {copied!r}", all(label in copied for label in rows if "\u200b" not in label))
     # The view of a class.
     for show, word in [("", "retained"), ("sizes", " to "), ("fields", "loadFactor"), ("holders", "objects held"), ("paths", "%"), ("subclasses", "LinkedHashMap"), ("growth", "+ objects")]:
         go(f"#/class?target=java.util.HashMap{'&show=' + show if show else ''}", "main .panel table td", f"class: {show or 'objects'}")
@@ -963,8 +976,9 @@ try:
 
     # At most six Tab stops, and arrow keys within the lists.
     browser.until("document.querySelector('.suspect') !== null")
-    browser.run("document.activeElement.blur(); 1")
-    stops = 0
+    check("after another view was opened, the next Tab goes to its content", browser.until("document.activeElement.id === 'main'"))
+    browser.run("document.querySelector('.skip').focus(); 1")
+    stops = 1
     while stops < 30 and not browser.run("document.activeElement.closest('main') !== null"):
         browser.key("Tab")
         stops += 1

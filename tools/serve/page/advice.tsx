@@ -1,10 +1,10 @@
 // Advice from an answer. The query that a terminal would print as a command is a link here.
 import { actionLink, viewOf } from "./actions";
 import { Row } from "./api";
-import { forPage, visible } from "./text";
+import { capital, forPage, visible } from "./text";
 
 export function AdviceText({ row, words }: { row: Row; words: unknown }) {
-  const [before, after] = forPage(visible(String(words ?? ""))).split("{run}"),
+  const [before, after] = capital(forPage(visible(String(words ?? "")))).split("{run}"),
     to = actionLink(row),
     title = row.action ? viewOf(String(row.action))[0] : "look";
   return (

@@ -73,7 +73,7 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
   return (
     <>
       <Marks facts={a.facts} />
-      <p>
+      <p hidden={groups.length === 0 && !a.facts.held_by_others}>
         {counted(Number(a.facts.leaking ?? 0), "leaking object")}, {counted(Number(a.facts.leaks ?? 0), "leak")}
         {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them in libraries` : ""}
         {Number(a.facts.unreachable) ? `; ${counted(Number(a.facts.unreachable), "object")} already unreachable` : ""}

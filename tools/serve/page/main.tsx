@@ -1,11 +1,11 @@
 // The application: header, list of views, current view, inspector.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Database, Failure, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
 import { late, load } from "./late";
 import { views } from "./list";
-import { Item, Menu } from "./objects";
+import { copyNames, Item, Menu } from "./objects";
 import { Overview } from "./overview";
 import { NARROW } from "./table";
 import { change, href, readRoute, Route, useRoute } from "./route";
@@ -111,6 +111,14 @@ function App({ databases }: { databases: Database[] }) {
   useEffect(() => setListed(false), [route]);
   const db = Number(route.params.db ?? 0),
     one = databases[db];
+  // After a link or the search led to another view, the next Tab goes to its content.
+  const place = `${view.name} ${db} ${route.params.target}`,
+    lastPlace = useRef(place);
+  useEffect(() => {
+    if (lastPlace.current !== place && document.activeElement === document.body)
+      document.getElementById("main")?.focus({ preventScroll: true });
+    lastPlace.current = place;
+  }, [place]);
   // The overview needs neither the other views nor the descriptions of queries, so they load after it.
   const needs = view.name !== "overview" || route.params.obj !== undefined || help,
     isLoaded = late !== undefined;
@@ -294,6 +302,7 @@ async function begin(): Promise<void> {
   try {
     const databases = await start();
     if (report) await load();
+    addEventListener("copy", copyNames);
     if (!report) void navigator.serviceWorker?.register("/sw.js").catch(() => undefined);
     render(<App databases={databases} />, root);
   } catch (e) {

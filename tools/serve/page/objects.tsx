@@ -42,6 +42,20 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   );
 }
 
+// Copies names as they are: the browser puts line breaks between the parts of a name that is cut to its row.
+export function copyNames(e: ClipboardEvent): void {
+  const selection = getSelection();
+  let text = String(selection);
+  for (const name of document.querySelectorAll(".name")) {
+    if (!selection?.containsNode(name, true)) continue;
+    const parts = [...name.children].map((part) => part.textContent).filter(Boolean);
+    text = text.replace(parts.join("\n"), () => parts.join(""));
+  }
+  if (text === String(selection)) return;
+  e.clipboardData?.setData("text/plain", text);
+  e.preventDefault();
+}
+
 // A date, if the field's name suggests a time and its value fits milliseconds since 1970; otherwise null.
 export function dateOf(name: string, value: Cell): string | null {
   const ms = Number(value);
@@ -143,14 +157,17 @@ export function actionsOf(id: string): Item[] {
 
 export function Menu() {
   const [at, set] = useState<Placed | null>(null);
-  const list = useRef<HTMLUListElement>(null);
+  const list = useRef<HTMLUListElement>(null),
+    before = useRef<Element | null>(null); // had the focus before the menu
   useEffect(() => {
-    const place = (of: Subject, x: number, y: number) =>
+    const place = (of: Subject, x: number, y: number) => {
+      before.current = document.activeElement;
       set({
         ...of,
         x: Math.max(4, Math.min(x, innerWidth - MENU - 8)),
         y: Math.max(4, Math.min(y, innerHeight - 28 * (("items" in of ? of.items.length : 5) + 2))),
       });
+    };
     const show = (e: Event, x: number, y: number) => {
       const link = (e.target as HTMLElement).closest?.<HTMLElement>("a.obj, a.class"),
         name = link?.dataset.class;
@@ -183,6 +200,7 @@ export function Menu() {
     const onEscape = (e: KeyboardEvent) => {
       if (e.key === "Escape") {
         hide();
+        (before.current as HTMLElement | null)?.focus();
         e.stopImmediatePropagation();
       }
     };

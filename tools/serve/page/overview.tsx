@@ -8,7 +8,7 @@ import { Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { linkTo, Route } from "./route";
 import { Ranked } from "./suspects";
-import { bytes, number, percent, visible } from "./text";
+import { bytes, counted, number, percent, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
@@ -71,7 +71,7 @@ function Strip({ db }: { db?: string }) {
     [
       "Unreachable",
       unreachable === null ? "–" : bytes(unreachable),
-      `${number(numberOf(info("objects", "unreachable")) ?? 0)} objects`,
+      unreachable === null ? undefined : counted(numberOf(info("objects", "unreachable")) ?? 0, "object"),
     ],
     [
       "Threads",

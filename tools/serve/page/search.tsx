@@ -350,7 +350,9 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
               {["class", "similar"].includes(o.kind) ? (
                 <Name text={o.text} />
               ) : (
-                <span class="name">{visible(o.text)}</span>
+                <span class="name">
+                  <span class="tail">{visible(o.text)}</span>
+                </span>
               )}
               {o.more ? <small class="right">{o.more}</small> : null}
             </li>

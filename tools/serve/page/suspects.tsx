@@ -10,7 +10,7 @@ import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
 import { Breaking, ClassName, classPage, Item, Name, Obj } from "./objects";
 import { linkTo, readRoute } from "./route";
-import { bytes, counted, number, visible } from "./text";
+import { bytes, capital, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
@@ -261,8 +261,6 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
   );
 }
 
-const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-
 // The number of a finding links to its class only if it counts exactly the objects of that class.
 function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
   const name = report || row.id || !row.class ? "" : String(row.class);
@@ -275,7 +273,10 @@ export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: 
   const next = nextOf(r),
     count = Number(r.count ?? 0),
     size = typeof r.bytes === "number" && r.bytes > 0 ? r.bytes : null,
-    words = text(r.text);
+    words = text(r.text),
+    unit = text(r.unit ?? "objects");
+  // "9 leaking objects: objects are still reachable" says "objects" once.
+  const isSaid = ` ${unit} `.endsWith(` ${words.split(" ")[0]} `);
   // The last step is the view of the query that shows more, if there is one.
   const act = next[next.length - 1];
   return (
@@ -287,8 +288,8 @@ export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: 
       first={first}
       sentence={
         <>
-          {count > 1 ? <Counted db={db} row={r} words={`${number(count)} ${text(r.unit ?? "objects")}`} /> : null}
-          {count > 1 ? `: ${words}` : capital(words)}
+          {count > 1 ? <Counted db={db} row={r} words={`${number(count)} ${unit}`} /> : null}
+          {count <= 1 ? capital(words) : isSaid ? words.slice(words.indexOf(" ")) : `: ${words}`}
           {/[.?]$/.test(words) ? "" : "."}
         </>
       }

@@ -241,8 +241,9 @@ function usePlace(box: Ref<HTMLDivElement>, rows: Row[], what: string): { top: n
 function Content({ row, column, to }: { row: Row; column: Column; to?: string }) {
   if (column.name === "advice" && row.advice_words) return <AdviceText row={row} words={row.advice_words} />;
   if (!to) return <Value value={row[column.name]} column={column} row={row} />;
+  const isClass = to.startsWith("#/class?") && typeof row[column.name] === "string"; // then it has the menu of a class
   return (
-    <a href={to}>
+    <a href={to} class={isClass ? "class" : undefined} data-class={isClass ? row[column.name] : undefined}>
       {typeof row[column.name] === "string" ? (
         <Name text={String(row[column.name])} />
       ) : (
@@ -403,7 +404,7 @@ interface TableProps {
 }
 
 export function Table(props: TableProps) {
-  const { columns, rows, total, onSort, tree, what, links, late } = props;
+  const { columns, rows, total, onSort, tree, ofClasses, what, links, late } = props;
   const [own, setOwn] = useState(""),
     [ownSort, setOwnSort] = useState<string | undefined>(),
     [at, setAt] = useState(-1),
@@ -435,7 +436,7 @@ export function Table(props: TableProps) {
     () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
     [rows, barred],
   );
-  const selection = useSelection(shown, at, props.ofClasses);
+  const selection = useSelection(shown, at, ofClasses);
   const sort = onSort ? props.sort : ownSort;
   const sortBy = (name: string) => {
     if (onSort) onSort(name);
@@ -455,7 +456,11 @@ export function Table(props: TableProps) {
   };
   const onKey = (e: KeyboardEvent) => {
     const view = box.current;
-    if (view && e.target === view && handleKey(e, { shown, at, box: view, folding, tree, selection, open, scrollTo })) {
+    if (
+      view &&
+      e.target === view &&
+      handleKey(e, { shown, at, box: view, folding, tree, ofClasses, selection, open, scrollTo })
+    ) {
       e.preventDefault();
       e.stopPropagation();
     }
@@ -508,7 +513,7 @@ export function Table(props: TableProps) {
         <p class="selection" role="status">
           <Together
             db={readRoute().params.db}
-            {...(props.ofClasses ? { classes: selection.names } : { ids: selection.names })}
+            {...(ofClasses ? { classes: selection.names } : { ids: selection.names })}
           />{" "}
           <button class="link" onClick={selection.clear}>
             Clear
@@ -578,6 +583,7 @@ interface KeyTarget {
   box: HTMLDivElement;
   folding: Folding;
   tree?: boolean;
+  ofClasses?: boolean;
   selection: Selection;
   open(row: Row): void;
   scrollTo(no: number): void;
@@ -585,7 +591,7 @@ interface KeyTarget {
 
 // Handles a key in the table; returns whether it did.
 function handleKey(e: KeyboardEvent, target: KeyTarget): boolean {
-  const { shown, at, box, folding, tree, selection, open, scrollTo } = target,
+  const { shown, at, box, folding, tree, ofClasses, selection, open, scrollTo } = target,
     row = shown[at],
     last = shown.length - 1;
   const to: Record<string, number> = {
@@ -608,7 +614,12 @@ function handleKey(e: KeyboardEvent, target: KeyTarget): boolean {
     const line = box.querySelector<HTMLElement>("tr.at"),
       name = line?.querySelector<HTMLElement>("a.class")?.dataset.class,
       here = line?.getBoundingClientRect();
-    const of = row.id && row.id !== "0x0" ? { id: String(row.id) } : name ? { name, items: classActions(name) } : null;
+    const of =
+      row.id && row.id !== "0x0" && !ofClasses
+        ? { id: String(row.id) }
+        : name
+          ? { name, items: classActions(name) }
+          : null;
     if (of) menuAt(of, here?.left ?? 100, here?.bottom ?? 100);
   } else if (!tree) return false;
   else if (e.key === "ArrowLeft" && folding.parents.has(row) && !folding.closed.has(row)) folding.toggle(row);

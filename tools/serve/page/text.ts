@@ -7,6 +7,7 @@ export const number = (n: number): string => plain.format(n);
 // "1 class", "2 classes".
 export const counted = (n: number, one: string): string =>
   `${number(n)} ${n === 1 ? one : one.endsWith("s") ? `${one}es` : `${one}s`}`;
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 export const percent = (n: number): string => `${one.format(n)}\u00a0%`;
 
 export function bytes(n: number): string {

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Answer, hasSql, report, Row } from "./api";
 import { Marks, useAnswer, Wait } from "./asking";
-import { ClassName, Obj } from "./objects";
+import { Breaking, ClassName, Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { MOST, QueryTable } from "./table";
 import { change, Route } from "./route";
@@ -68,26 +68,12 @@ function partsOf(rows: Row[]): Part[] {
   return parts;
 }
 
-// Lets the line of a frame break only after dots and parentheses.
-function Frame({ words }: { words: string }) {
-  return (
-    <>
-      {words.split(/(?<=[.(])/).map((part) => (
-        <>
-          {part}
-          <wbr />
-        </>
-      ))}
-    </>
-  );
-}
-
 const lines = (rows: Row[]) =>
   rows.map((r) =>
     r.level === 1 ? (
       <li class="frame-line" title={text(r.signature)}>
         {r.kind === "frame" ? "at " : ""}
-        {r.id ? <Obj id={r.id} text={r.text} /> : <Frame words={text(r.text)} />}
+        {r.id ? <Obj id={r.id} text={r.text} /> : <Breaking text={text(r.text)} at={/(?<=[.(])/} />}
       </li>
     ) : (
       <li class="local">
@@ -172,8 +158,8 @@ function One({
           <Obj id={head.id} text={text(head.thread) || head.class} /> <small>{what}</small> <Waits threads={[head]} />
         </span>
         <span class="right">
-          {typeof head.retained === "number" ? bytes(head.retained) : "–"}
-          {share !== null && <small class="pc"> {percent(share)}</small>}
+          {typeof head.retained === "number" ? bytes(head.retained) : "–"}{" "}
+          {share !== null && <small class="pc">{percent(share)}</small>}
           {share !== null && <Meter part={share} />}
         </span>
       </div>

@@ -331,11 +331,11 @@ export function WasteSum({ db }: { db?: string }) {
                     <>
                       {i > 0 && ", "}
                       {o.to ? (
-                        <a href={o.to}>{o.text ? visible(o.name) : <Name text={o.name} />}</a>
+                        <a href={o.to}>{o.text ? visible(o.name) : <Name text={o.name} wrap />}</a>
                       ) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? (
-                        <ClassName name={o.name} />
+                        <ClassName name={o.name} wrap />
                       ) : (
-                        <Name text={o.name} />
+                        <Name text={o.name} wrap />
                       )}
                       {o.saved ? <small> {bytes(o.saved)}</small> : null}
                     </>
