@@ -416,14 +416,6 @@ export function Inspector({ route }: { route: Route }) {
                 <dd>{String(f.roots)}</dd>
               </div>
             ) : null}
-            {typeof f.depth === "number" && f.depth > 0 && (
-              <div>
-                <dt>From a root</dt>
-                <dd>
-                  {number(f.depth)} {f.depth === 1 ? "step" : "steps"}
-                </dd>
-              </div>
-            )}
             {FACTS.map(([name, title]) =>
               f[name] ? (
                 <div>
