@@ -529,11 +529,14 @@ lint-cppcheck:
 # Functions with many paths take most of the time: it follows ANALYZER_STATES states per basic block,
 # `make nightly` gcc's own default.
 ANALYZER_STATES ?= 2
-analyzer_include = case $$f in */error.c) pre= ;; *) pre="-include tests/lint/analyzer.h" ;; esac
+# A source that was clean is not read again before it, a header or the checker changes: see tests/lint/once.sh.
+analyzer_include = case $$f in */error.c) pre= ;; *) pre="-include tests/lint/analyzer.h" ;; esac; \
+	export LINT_FLAGS="$(ALL_CPPFLAGS) -Itools $$pre"
 lint-analyzer:
-	@mkdir -p build/lint; printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
-		'for f; do $(analyzer_include); gcc $$pre $(ALL_CPPFLAGS) -Itools -std=c11 -O1 -fanalyzer -Werror \
-			--param analyzer-bb-explosion-factor=$(ANALYZER_STATES) -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference \
+	@export LINT_VERSION="$$(gcc --version)"; \
+		printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
+		'for f; do $(analyzer_include); sh tests/lint/once.sh $$f gcc $$pre $(ALL_CPPFLAGS) -Itools -std=c11 \
+			-O1 -fanalyzer -Werror --param analyzer-bb-explosion-factor=$(ANALYZER_STATES) -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference \
 			-Wno-analyzer-shift-count-overflow -S -o /dev/null $$f || exit 1; done' sh && \
 		echo "gcc -fanalyzer: clean"
 
@@ -543,10 +546,10 @@ lint-analyzer:
 # A process that dies without a finding, as one of thousands does, is started once more.
 TIDY_NODES ?= 30000
 lint-tidy:
-	@if command -v clang-tidy >/dev/null; then \
+	@if command -v clang-tidy >/dev/null; then export LINT_VERSION="$$(clang-tidy --version)"; \
 		printf '%s\n' $(lib_src) $(cmd_src) $(gen_src) | xargs -r -P "$$(nproc)" -n 4 sh -c \
 			'bad=0; for f; do $(analyzer_include); \
-			tidy="clang-tidy --quiet $$f -- $(ALL_CPPFLAGS) -Itools -std=c11 $$pre \
+			tidy="sh tests/lint/once.sh $$f clang-tidy --quiet $$f -- $(ALL_CPPFLAGS) -Itools -std=c11 $$pre \
 				-Xclang -analyzer-config -Xclang max-nodes=$(TIDY_NODES)"; \
 			$$tidy 2>/dev/null || { echo "$$f: once more"; $$tidy; } || bad=1; \
 			done; exit $$bad' sh && \
