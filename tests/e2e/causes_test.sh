@@ -58,6 +58,9 @@ cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 ta
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
 futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
 keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
+board|Causes$Tickets.waiting (static) holds 12,000|Causes$Ticket.status is SHIPPED
+audit|Causes$Tenants.audit (static) holds 30,000 Causes$Entity|one entry of a map, tenant-17
+lru|Causes$Lru.pages|It is full: Causes$Lru.max is 12,000, and it has 12,000 entries.
 changedkeys|Causes$Slots.all (static) holds 12,000|Of the 12,000 keys (Causes$Slot) of a ConcurrentHashMap, 5
 changedlists|Causes$Slots.routes (static) holds 12,000|Of the 12,000 keys (ArrayList) of a HashSet, 100 % were
 refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue

@@ -105,6 +105,7 @@ public class Causes {
     static class Tenants {
         static Map<String, byte[]> cache = new HashMap<>();
         static Map<String, Queue<byte[]>> queues = new HashMap<>();
+        static Map<String, List<Entity>> audit = new HashMap<>();
     }
     static class Mail {
         static Queue<byte[]> outbox = new ConcurrentLinkedQueue<>();
@@ -144,6 +145,28 @@ public class Causes {
         public int hashCode() {
             return Objects.hash(id, state, room);
         }
+    }
+    enum Status { NEW, PACKED, SHIPPED }
+    static class Ticket {
+        final int no;
+        final byte[] label;
+        Status status;
+        Ticket(int no, Status status) {
+            this.no = no;
+            label = random(700, no);
+            this.status = status;
+        }
+    }
+    static class Tickets { static Set<Ticket> waiting = new HashSet<>(); }
+    static class Lru {
+        final int max;
+        final Map<String, byte[]> pages = new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, byte[]> eldest) {
+                return size() > max;
+            }
+        };
+        Lru(int max) { this.max = max; }
     }
     static class Slots {
         static Map<Slot, byte[]> all = new ConcurrentHashMap<>();
@@ -487,6 +510,22 @@ public class Causes {
                     Reports.byKey.put(
                         ok ? new GoodKey("u" + i, i % 7) : new Key("u" + i % 50, i % 7), random(700, i));
                 break;
+            case "board":
+                for (int i = 0; i < 12000; i++)
+                    Tickets.waiting.add(new Ticket(i, ok && i % 2 == 0 ? Status.PACKED : Status.SHIPPED));
+                break;
+            case "audit":
+                for (int i = 0; i < 30000; i++) {
+                    String who = "tenant-" + (ok || i % 100 >= 85 ? i % 40 : 17);
+                    Tenants.audit.computeIfAbsent(who, k -> new ArrayList<>()).add(new Entity(i));
+                }
+                break;
+            case "lru": {
+                Lru lru = new Lru(ok ? 20000 : 12000);
+                for (int i = 0; i < 12000; i++) lru.pages.put("product/" + i + "/thumb.webp", random(700, i));
+                kept.add(lru);
+                break;
+            }
             case "changedkeys":
                 for (int i = 0; i < 12000; i++) {
                     Slot slot = new Slot(i);

@@ -17,6 +17,8 @@
  * Maximum number of parts whose sizes are added up. Real maps have only a few parts per processor.
  */
 #define PARTS_MAX 4096u
+/* The array of which some queues consist. */
+#define LINKED_ARRAY "java.util.concurrent.atomic.AtomicReferenceArray"
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
 {
@@ -469,10 +471,31 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 	return HDB_OK;
 }
 
+/*
+ * Returns HDB_NOTFOUND for an array whose last slot refers to the next array of the same class: it
+ * is a part of a queue.
+ */
+static int check_part(struct heap *heap, const struct heap_collection *c, struct hdb_error *err)
+{
+	struct heap_slice last = { .room = 1 };
+	uint64_t bits = 0;
+	uint32_t next;
+
+	last.bits = &bits;
+	TRY(heap_elements(heap, c->array_ix, c->array_length - 1, &last, err));
+	TRY_FOUND(last.type == HPROF_OBJECT && bits ? heap_find(heap, bits, &next, err) :
+						      HDB_NOTFOUND);
+	return heap_class_name_of(heap, next) == heap_class_name_of(heap, c->ix) ? HDB_NOTFOUND :
+										   HDB_OK;
+}
+
 int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection *c,
 			 struct hdb_error *err)
 {
 	TRY(open_plain(heap, ix, c, err));
+	if (c->array_length && c->rule->shape == HEAP_ARRAY && !c->rule->size &&
+	    strcmp(c->rule->class_name, LINKED_ARRAY) == 0)
+		TRY(check_part(heap, c, err));
 	return c->inner && c->inner->shape == HEAP_PARTS ? add_parts(heap, c, err) : HDB_OK;
 }
 

@@ -435,7 +435,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 			TRY(add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
 		}
-		if (no < KEY_FIELDS)
+		if (no < KEY_FIELDS && l->is_map)
 			TRY(add_key_field(l, no, &fields, part, err));
 		has_content |= part != 0;
 		key.hash = XXH3_64bits_withSeed(&part, sizeof(part), key.hash);
@@ -577,6 +577,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	const bool has_keys = compares_keys(c);
 
 	l->has_keys = c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET;
+	l->is_map = c->rule->kind == HEAP_MAP;
 	l->noun = l->has_keys ? "keys" : "elements";
 	l->read = count;
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
@@ -949,6 +950,9 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			  explain_short_class(session->heap, object.class_no));
 	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
 	set_queue(session->heap, object.class_no, &c, out);
+	if (entry_is_own(session->heap, object.class_no) &&
+	    heap_has_superclass(session->heap, object.class_no, "java.util.LinkedHashMap"))
+		explain_fact_set(out, EXPLAIN_FACT_evicts, 1);
 	l.is_list = c.rule->kind == HEAP_LIST;
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);

@@ -297,6 +297,19 @@ static void set_state(const struct looking *l, const struct state *state, struct
 	explain_fact_set(out, facts[2], state->percent);
 }
 
+static bool is_state_name(const char *name)
+{
+	static const char *const ends[] = {
+		"state", "State", "status", "Status", "phase", "stage"
+	};
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (size >= strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 void entry_set_state(const struct looking *l, uint32_t no, const char *value, double percent,
 		     struct explain_facts *out)
 {
@@ -307,8 +320,14 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(value + (value[0] == '"'), "\""),
 		       value + (value[0] == '"'));
 	state.is_finished = IS_ONE_OF(word, finished_states);
-	if (state.is_finished || IS_ONE_OF(word, open_states))
+	if (state.is_finished || IS_ONE_OF(word, open_states)) {
 		set_state(l, &state, out);
+	} else if (percent >= KIND_MIN && is_state_name(state.field->name) &&
+		   out->figures[EXPLAIN_FACT_state_field].kind == BASE_NOTHING) {
+		entry_set_field(l, state.field, EXPLAIN_FACT_state_field, out);
+		explain_fact_text(out, EXPLAIN_FACT_state_value, word);
+		explain_fact_set(out, EXPLAIN_FACT_state_percent, percent);
+	}
 }
 
 void entry_set_rest(const struct looking *l, struct explain_facts *out)

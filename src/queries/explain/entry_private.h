@@ -94,7 +94,7 @@ struct looking {
 	/* number of entries that are their own value and are held only by the map */
 	uint32_t selves;
 	const char *map_class;
-	bool is_list;
+	bool is_list, is_map;
 	/*
 	 * whether the collection is a map or set; for other collections, the elements are examined
 	 * as keys

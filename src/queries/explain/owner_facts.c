@@ -55,11 +55,11 @@ static const char *const other_words[] = {
 /* Fields whose names also contain one of these words are not limits. */
 static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
 					      "next",  "index", "unit",  "seq",  NULL };
+/* A field with one of these words that equals the number of entries is a limit, and reached. */
+static const char *const full_words[] = { "max", "limit", "capacity", "bound", NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
-static const char *const auto_words[] = { "autoreset",  "autoclean", "autoclear",   "autoclose",
-					  "autoevict",  "autopurge", "autorelease", "autoremove",
-					  "autoexpire", NULL };
+static const char *const auto_words[] = { "autoreset", "autoclean", "autopurge", NULL };
 static const char *const policy_words[] = { "config", "option", "setting", "policy", "policies",
 					    "evict",  "expir",  "stat",    "timing", "metrics",
 					    "usage",  "attr",   NULL };
@@ -152,6 +152,11 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
 		say(o, EXPLAIN_FACT_bound, name, text);
 	}
+	if ((double)number == o->out->figures[EXPLAIN_FACT_entries].number && number >= FLOW_MIN &&
+	    has_word(lower, full_words))
+		say(o, EXPLAIN_FACT_full, name, text);
+	if (number == 0 && strcmp(lower, "requested") == 0)
+		say(o, EXPLAIN_FACT_demand, name, text);
 	if (has_word(lower, in_words) && number >= FLOW_MIN && number > o->in.number) {
 		o->in.class_name = o->class_name;
 		o->in.number = number;
@@ -268,10 +273,11 @@ static void set_owner(struct owners *o, bool is_largest)
 {
 	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];
 	const bool has_field = is_largest && field->kind == BASE_STRING;
+	const bool is_nested = has_field && o->out->figures[EXPLAIN_FACT_is_nested].number > 0;
 	char text[EXPLAIN_CONTENT_MAX];
 
-	(void)snprintf(text, sizeof(text), "%.90s%s%.60s", o->class_name, has_field ? "." : "",
-		       has_field ? field->text : "");
+	(void)snprintf(text, sizeof(text), "%s%.90s%s%.50s", is_nested ? "one entry of " : "",
+		       o->class_name, has_field ? "." : "", has_field ? field->text : "");
 	explain_fact_text(o->out, EXPLAIN_FACT_owner, text);
 }
 

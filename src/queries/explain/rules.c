@@ -514,6 +514,7 @@ static int append_sentence(const char *template, struct explain_values *values, 
 	char more[EXPLAIN_SENTENCE_MAX];
 
 	TRY(explain_write(template, values, BASE_TEXT(more), err));
+	more[0] = (char)toupper((unsigned char)more[0]);
 	if (used + 1 + strlen(more) < to.size)
 		(void)snprintf(to.buf + used, to.size - used, " %s", more);
 	return HDB_OK;
@@ -555,7 +556,9 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		}
 		out->rule = rule;
 		out->ix = about.ix;
-		out->members = about.facts ? about.facts->figures[EXPLAIN_FACT_members].number : 0;
+		out->members = about.facts && !about.facts->figures[EXPLAIN_FACT_is_nested].number ?
+				       about.facts->figures[EXPLAIN_FACT_members].number :
+				       0;
 		TRY(derive_retained(about.session->derive, about.ix, &out->retained_bytes, err));
 		TRY(explain_write(rule->says, &state.values, BASE_TEXT(out->says), err));
 		/* A sentence about a suspect may begin with "about ". */

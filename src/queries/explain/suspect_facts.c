@@ -11,6 +11,7 @@
 #include "analysis/describe.h"
 #include "base/error.h"
 #include "heap/collections/collections.h"
+#include "heap/platform_classes.h"
 #include "queries/explain/held_private.h"
 #include "queries/inspect/inspect.h"
 
@@ -45,6 +46,12 @@
 #define FACTS_CHAIN_PART 1.02
 /* Maximum number of tree or list nodes that are passed while climbing. */
 #define FACTS_NODES 4096u
+/* The object at the top must then retain at least 1/FACTS_TOP_PART of the suspect. */
+#define FACTS_TOP_PART 4u
+/* Minimum share of the objects of a kind that must be of one class to name only this class. */
+#define FACTS_ONE_KIND 0.8
+/* An outer collection retains at least 1/FACTS_NESTED_PART more than its largest inner one. */
+#define FACTS_NESTED_PART 10
 /* Larger numbers are not rounded, because a double of this size has no fractional digits. */
 #define FACTS_NUMBER_MAX 1e15
 
@@ -142,7 +149,9 @@ void held_set(struct explain_facts *out, enum explain_fact no, double number, bo
 void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
 		      double bytes)
 {
-	held_set(out, no, bytes < w->all.bytes ? bytes * 100 / w->all.bytes : 100, false);
+	const double whole = w->is_cut && w->all.bytes < w->whole ? w->whole : w->all.bytes;
+
+	held_set(out, no, bytes < whole ? bytes * 100 / whole : 100, false);
 }
 
 void held_add(struct held_tally *tally, const struct held_addend *a)
@@ -351,9 +360,14 @@ static int add_tops(struct held_walk *w, const struct analysis_suspect *s, struc
 {
 	const size_t step = (s->members.count + w->children_max - 1) / w->children_max;
 	struct held_node node = { .parent = HEAP_NONE, .weight = 1 };
+	uint64_t bytes;
 
 	if (s->ix != HEAP_NONE) {
 		TRY(find_top(w->session, s, &node.ix, err));
+		TRY(derive_retained(w->session->derive, node.ix, &bytes, err));
+		/* In the middle of a long chain, the whole suspect is examined. */
+		if (bytes < s->retained_bytes / FACTS_TOP_PART)
+			node.ix = s->ix;
 		return base_vec_push(&w->nodes, &node, sizeof(node), err);
 	}
 	assert(step > 0 && s->members.count <= s->count);
@@ -376,13 +390,19 @@ static int add_tops(struct held_walk *w, const struct analysis_suspect *s, struc
 static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 		      const enum explain_fact to[2], struct explain_facts *out)
 {
+	char name[EXPLAIN_CONTENT_MAX];
+	unsigned most;
+
 	if (!tally->classes)
 		return;
+	most = most_of(tally);
+	(void)snprintf(name, sizeof(name), "%.100s%s",
+		       explain_short_class(w->session->heap, tally->list[most].class_no),
+		       tally->list[most].count < tally->count * FACTS_ONE_KIND ? " and others" :
+										 "");
 	held_set(out, to[0], tally->count, tally->is_about);
 	if (to[1] != EXPLAIN_FACT_COUNT)
-		explain_fact_text(out, to[1],
-				  explain_short_class(w->session->heap,
-						      tally->list[most_of(tally)].class_no));
+		explain_fact_text(out, to[1], name);
 }
 
 /* Reports the unused slots of the class and of the container that have the most of them. */
@@ -543,7 +563,9 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 	uint32_t ix = w->largest_ix, above;
 	struct analysis_link link;
 	struct heap_object object;
+	uint64_t bytes, more;
 
+	TRY(derive_retained(w->session->derive, ix, &bytes, err));
 	for (unsigned i = 0; i < FACTS_CLIMBS; i++, ix = above) {
 		TRY(derive_dominator(w->session->derive, ix, &above, err));
 		if (above == HEAP_NONE || above == ix)
@@ -553,9 +575,12 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 						   held_kind_of(w, object.class_no) == HELD_OTHER))
 			break;
 	}
+	TRY(derive_retained(w->session->derive, ix, &more, err));
 	TRY(analysis_link_find(w->session, above, ix, &link, err));
 	if (link.kind == ANALYSIS_LINK_FIELD || link.kind == ANALYSIS_LINK_STATIC)
 		explain_fact_text(out, EXPLAIN_FACT_holder_field, analysis_link_name(&link));
+	if (more > bytes + bytes / FACTS_NESTED_PART)
+		explain_fact_set(out, EXPLAIN_FACT_is_nested, 1);
 	return HDB_OK;
 }
 
@@ -565,6 +590,7 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
  */
 static int set_chain(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
+	const char *name;
 	struct analysis_link link;
 	unsigned i = 0;
 
@@ -573,6 +599,10 @@ static int set_chain(const struct held_walk *w, struct explain_facts *out, struc
 	while (i < w->all.classes && w->all.list[i].class_no != w->chain_last->class_no)
 		i++;
 	if (i == w->all.classes || w->all.list[i].count > w->chained * FACTS_CHAIN_PART)
+		return HDB_OK;
+	name = heap_class_name(w->session->heap, w->chain_last->class_no);
+	/* Trees of the platform, as of a file system, are not reported. */
+	if (heap_is_platform_class(name) && !strstr(name, "$$Lambda"))
 		return HDB_OK;
 	TRY(analysis_link_find(w->session, held_parent(w, w->chain_last)->ix, w->chain_last->ix,
 			       &link, err));
@@ -660,6 +690,7 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 		TRY(derive_retained(w->session->derive,
 				    base_vec_at(&w->nodes, struct held_node, 0)->ix, &w->top_bytes,
 				    err));
+	w->whole = (double)(s->ix == HEAP_NONE ? s->retained_bytes : w->top_bytes);
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));

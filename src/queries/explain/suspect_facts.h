@@ -132,6 +132,9 @@
 	X(finished_field)   /* string: field that marks a value as finished */ \
 	X(finished_value)   /* string: value of this field, such as DONE */ \
 	X(finished_percent) /* percentage of such values */ \
+	X(state_field)      /* string: field that contains the same state in nearly all values */ \
+	X(state_value)      /* string: this state, such as SHIPPED */ \
+	X(state_percent)    /* percentage of such values */ \
 	X(open_field)       /* string: field that marks a value as not finished */ \
 	X(open_value)       /* string: value of this field, such as PENDING */ \
 	X(open_percent)     /* percentage of such values */ \
@@ -144,8 +147,12 @@
 	X(holder_field)   /* string: field that refers to the largest collection */ \
 	X(limit) /* string: field of an owner that means "no limit": "Sessions.timeout is -1" */ \
 	X(bound) /* string: field of an owner that sets a limit: "Cache.maxSize is 500" */ \
-	X(owner) /* string: nearest owner and its field, such as "Cache.entries" */ \
-	X(flow)  /* string: counts of an owner that show many additions and few removals */ \
+	X(is_nested) /* 1 if the largest collection is one entry of the owner's collection */ \
+	X(full)      /* string: field of an owner that equals the number of entries: a limit */ \
+	X(demand)    /* string: field of an owner that means that no element was requested */ \
+	X(evicts) /* 1 for a LinkedHashMap of the application, which removes its eldest entry */ \
+	X(owner)  /* string: nearest owner and its field, such as "Cache.entries" */ \
+	X(flow)   /* string: counts of an owner that show many additions and few removals */ \
 	X(unattended)    /* string: an owner's empty list of consumers */ \
 	X(many)          /* 1 for many entries, or a moderate number of large ones */ \
 	X(empty_values)  /* percentage of map entries whose value is null or means "nothing" */ \

@@ -57,8 +57,8 @@
 
 /*
  * Finds the last collection on the path that retains at least half of the suspect. The sentence
- * then says that the suspect holds the entries of this collection. Sets *class_no to the class of
- * the collection, or to HEAP_NONE if there is no such collection.
+ * then says that the suspect holds the entries of this collection. Sets *class_no to the known
+ * class of the collection, or to HEAP_NONE if there is no such collection.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -69,7 +69,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 
 	*class_no = HEAP_NONE;
 	/* Objects above the suspect also hold other objects, so the search stops at the suspect. */
-	for (size_t i = path->count; i-- > 0 && !is_top && *class_no == HEAP_NONE;) {
+	for (size_t i = path->count; i-- > 0 && !is_top;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
 		uint64_t bytes;
@@ -91,11 +91,16 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 		}
 		if (r < 0)
 			return r == HDB_ECHANGED ? HDB_OK : r;
-		if (r == HDB_OK && collection.has_size && collection.size > 1) {
+		if (r != HDB_OK || !collection.has_size || collection.size <= 1)
+			continue;
+		/* the map of a set, or a wrapper, has the same entries */
+		if (*class_no != HEAP_NONE) {
+			out->is_nested |= bytes - out->bytes > bytes / SOME_PART;
+		} else {
 			*out = (struct leak_held){ collection.size, bytes, HEAP_NONE,
 						   .is_entries = true,
 						   .collection_ix = path->nodes[i] };
-			*class_no = object.class_no;
+			*class_no = collection.inner ? collection.inner_class : object.class_no;
 		}
 	}
 	return HDB_OK;
@@ -374,11 +379,14 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 		 * Each node of a tree holds other nodes of the same class, so all nodes are
 		 * counted.
 		 */
-		if (out->class_no != HEAP_NONE && is_on_path(q, about, HEAP_NONE, out->class_no))
+		if (out->class_no != HEAP_NONE &&
+		    (entries.is_nested || out->collection_ix == HEAP_NONE ||
+		     is_on_path(q, about, HEAP_NONE, out->class_no)))
 			count_content(rows, about, out);
 		return HDB_OK;
 	}
-	if (is_about(out->count, entries.count) && !is_on_path(q, about, HEAP_NONE, out->class_no))
+	if (is_about(out->count, entries.count) && !entries.is_nested &&
+	    !is_on_path(q, about, HEAP_NONE, out->class_no))
 		out->count = entries.count;
 	else
 		count_content(rows, about, out);

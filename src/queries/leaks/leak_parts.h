@@ -246,6 +246,7 @@ struct leak_held {
 	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
 	/* description of all held objects by a rule, or NULL */
 	const char *text;
+	bool is_nested; /* whether another collection holds this one, and further objects */
 };
 
 /*
