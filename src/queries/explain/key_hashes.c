@@ -241,7 +241,10 @@ void entry_set_changed(const struct looking *l, struct explain_facts *out)
 	double all = 0, changed = 0;
 	size_t formula = 0;
 
-	/* The first formula with one field is that field's hash code: the key itself, if a list. */
+	/*
+	 * With one field, the first formula gives the hash code of that field. If the key is a
+	 * list, the field is the key itself.
+	 */
 	for (unsigned subset = 1; is_own && subset < 1u << PARTS_MAX; subset++) {
 		for (size_t i = 0; i < 2 * FORMULAS; i++) {
 			const unsigned count = matches_of(l, i, subset);

@@ -1,6 +1,6 @@
 /*
- * queries/explain/owner_facts.c - what the objects above a collection say about it: limits that are
- * not set, counts of what was added and removed, and a list of consumers that is empty.
+ * queries/explain/owner_facts.c - reads evidence about a collection from the objects above it:
+ * limits that are not set, counts of added and removed elements, and empty lists of consumers.
  *
  * Different libraries use similar names for such fields: maxSize, timeToLive, msgsWritten,
  * consumers. The fields of the nearest non-platform objects, and of the objects that contain their
@@ -282,8 +282,8 @@ static void set_owner(struct owners *o, bool is_largest)
 }
 
 /*
- * Reads an owner: an object or, at the end of the path, a class. The class of a queue or policy may
- * say by its name that nothing limits it.
+ * Reads an owner: an object or, at the end of the path, a class. The class name of a queue or
+ * policy may show that it has no limit.
  */
 static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct hdb_error *err)
 {
@@ -328,7 +328,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		if (is_class)
 			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
 		rule = is_class ? NULL : heap_collection_rule(heap, class_no);
-		/* A queue of a library is like one of the platform. Caches have limits. */
+		/* A library's queue is treated like a platform queue. Caches have limits. */
 		if ((is_class || object.kind == STORE_INSTANCE) &&
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {

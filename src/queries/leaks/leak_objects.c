@@ -13,7 +13,7 @@
 
 /*
  * Maximum number of leaks listed with their paths, and maximum number of unreachable objects
- * listed. The counts include those that are not listed.
+ * listed. The counts include leaks and objects that are not listed.
  */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024

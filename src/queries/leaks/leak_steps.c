@@ -29,7 +29,7 @@ struct described_trace {
 	size_t count;
 	/* number of steps up to and including the last step that is known not to leak */
 	size_t there_end;
-	size_t first_gone; /* index of the first leaking step after those */
+	size_t first_gone; /* index of the first leaking step after these steps */
 };
 
 /* Stores a string and its offset in out->texts. */
