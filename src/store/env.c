@@ -89,7 +89,10 @@ int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path
 	return hdb_fail_errno(err, errno, "%s: cannot lock", path);
 }
 
-/* Opens `env` with as much address space as the system grants. */
+/*
+ * Opens `env` with as much address space as the system grants. Linux reports ENOMEM for too much,
+ * valgrind EINVAL.
+ */
 static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t want,
 		      uint64_t least)
 {
@@ -107,7 +110,7 @@ static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t 
 			return 0;
 		mdb_env_close(*env);
 		*env = NULL;
-		if (r != ENOMEM || want / 2 < least)
+		if ((r != ENOMEM && r != EINVAL) || want / 2 < least)
 			return r;
 		want /= 2;
 	}
