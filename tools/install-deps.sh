@@ -6,7 +6,7 @@
 #   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
 #                                     chromium, python3-venv, a JDK, Gradle and JUnit 5, without which tests skip;
 #                                     PySpark, DuckDB, pyarrow, kubernetes-validate and axe-core into
-#                                     build/fleet-venv
+#                                     build/fleet-venv (HEAPDB_VENV= leaves these out)
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
 #   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`,
 #                                     and what `make test T=packages_test` uses the packages with
@@ -43,7 +43,7 @@ case ${1:-} in
 '') ;;
 --lint) packages="$packages $lint" ;;
 --all) packages="$packages $lint debootstrap locales chromium python3-venv $jdk valgrind gradle junit5"
-	venv=build/fleet-venv
+	venv=${HEAPDB_VENV-build/fleet-venv}
 	;;
 --fuzz) packages="$packages clang $clang_runtime afl++ valgrind" ;;
 --package) packages="$packages $package" ;;
