@@ -11,6 +11,7 @@ import { Links, QueryTable, Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { bytes, number, percent, splitName, visible } from "./text";
 
+const total = (rows: Row[], name: string): number => rows.reduce((s, r) => s + Number(r[name] ?? 0), 0);
 const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 
 // ---- sizes ----
@@ -18,7 +19,7 @@ const text = (s: string) => `'${s.replace(/'/g, "''")}'`;
 const STEPS = 44; // powers of two
 
 // Histogram of retained sizes: one bar per power of two.
-function Sizes({ db, target }: { db?: string; target: string }) {
+function Sizes({ db, target, retained }: { db?: string; target: string; retained: number }) {
   const step = Array.from({ length: STEPS }, (_, i) => `(retained >= ${2 ** (i + 3)})`).join(" + ");
   const reply = useAnswer(hasSql() ? "sql" : "", {
     db,
@@ -33,7 +34,10 @@ function Sizes({ db, target }: { db?: string; target: string }) {
     most = Math.max(1, ...rows.map((r) => Number(r.objects)));
   return (
     <>
-      <p class="dim">Objects by retained size. A count opens these objects.</p>
+      <p class="dim">
+        Objects by retained size. A count opens these objects.
+        {total(rows, "bytes") > retained && " Some of them retain others, so the sizes at the right overlap."}
+      </p>
       <table class="bars" aria-label="Objects by retained size">
         <tbody>
           {rows.map((r) => {
@@ -118,8 +122,7 @@ function useCounts(databases: Database[], target: string): (Answer | null)[] {
   return found;
 }
 
-const sum = (answer: Answer | null | undefined, name: string): number =>
-  (answer?.rows ?? []).reduce((s, r) => s + Number(r[name] ?? 0), 0);
+const sum = (answer: Answer | null | undefined, name: string): number => total(answer?.rows ?? [], name);
 
 function Growth({ databases, target }: { databases: Database[]; target: string }) {
   const counts = useCounts(databases, target),
@@ -330,7 +333,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           links={definitions.length ? undefined : referencesOf(known.answer.rows)}
         />
       )}
-      {show === "sizes" && <Sizes db={db} target={target} />}
+      {show === "sizes" && <Sizes db={db} target={target} retained={retained} />}
       {show === "fields" &&
         (definitions.length ? (
           <p class="empty">

@@ -30,7 +30,7 @@ const LAST = ["loader", "signature", "serial", "priority", "unreachable_objects"
 // Columns that are hidden if all their values are 0.
 const OPTIONAL = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"];
 const NAMES = ["name", "label", "class", "key", "key_label", "field"];
-const FIGURES = ["value", "retained", "wasted", "retained_delta", "below_objects"];
+const FIGURES = ["value", "text", "retained", "wasted", "retained_delta", "below_objects"];
 
 // Order of columns in narrow windows: names, then the main figures, then all others.
 function rankOf(c: Column, all: Column[]): number {
