@@ -109,9 +109,6 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 /* Fills *out for a block whose objects have been read. Overwrites block->values. */
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
-/* Like derive_tree_read, for a block whose out->dominator is already set. */
-int derive_tree_units(struct derive *derive, struct derive_block *block,
-		      struct derive_tree_block *out, struct hdb_error *err);
 /*
  * Like derive_tree_read, but only for objects of the top level. For a block without such objects,
  * as most are, sets only out->dominator. Reads the objects, so heap_prepare_blocks must have been

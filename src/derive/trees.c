@@ -269,18 +269,11 @@ int derive_tree_strong(struct derive *derive, struct derive_block *block, uint32
 			  (struct tree_room){ block->values, parent }, err);
 }
 
-int derive_tree_read(struct derive *derive, struct derive_block *block,
-		     struct derive_tree_block *out, struct hdb_error *err)
-{
-	TRY(derive_tree_dominators(derive, block, out->dominator, err));
-	return derive_tree_units(derive, block, out, err);
-}
-
 /*
- * Reads the units. The table contains only the size of the objects below each object, so the
- * object's own size is added.
+ * Reads the units of a block whose out->dominator is set. The table contains only the size of the
+ * objects below each object, so the object's own size is added.
  */
-int derive_tree_units(struct derive *derive, struct derive_block *block,
+static int read_units(struct derive *derive, struct derive_block *block,
 		      struct derive_tree_block *out, struct hdb_error *err)
 {
 	const uint32_t first_ix = block->objects->first_ix;
@@ -296,6 +289,13 @@ int derive_tree_units(struct derive *derive, struct derive_block *block,
 	return HDB_OK;
 }
 
+int derive_tree_read(struct derive *derive, struct derive_block *block,
+		     struct derive_tree_block *out, struct hdb_error *err)
+{
+	TRY(derive_tree_dominators(derive, block, out->dominator, err));
+	return read_units(derive, block, out, err);
+}
+
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 			 struct derive_tree_block *out, struct hdb_error *err)
 {
@@ -308,5 +308,5 @@ int derive_tree_read_top(struct derive *derive, struct derive_block *block,
 	if (i == count)
 		return HDB_OK;
 	TRY(heap_read_block(derive->heap, block->block_no, block->objects, err));
-	return derive_tree_units(derive, block, out, err);
+	return read_units(derive, block, out, err);
 }

@@ -35,12 +35,6 @@
 /* Maximum size of a row that is not long. It also limits the number of targets. */
 #define GRAPH_ROW_MAX 127
 
-/*
- * An edge is far if the number of nodes between its ends exceeds the number of nodes whose rows fit
- * in the second-level cache.
- */
-#define GRAPH_FAR 100000u
-
 /* Flag in the length of a long row. */
 #define GRAPH_ROW_LONG 0x80
 

@@ -9,8 +9,6 @@
 #include "analysis/members.h"
 #include "analysis/merged.h"
 #include "analysis/reference_list.h"
-#include "analysis/suspects.h"
-#include "base/name_tree.h"
 #include "base/scope.h"
 #include "graph/adjacency.h"
 #include "heap/collections/collections.h"

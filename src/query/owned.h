@@ -15,7 +15,6 @@
 #define QUERY_OWNED_TYPES(X) \
 	X(base_vec, base_vec_release) \
 	X(base_big, base_big_free) \
-	X(base_tree, base_tree_release) \
 	X(graph_rows, graph_rows_release) \
 	X(heap_entries, heap_entries_end) \
 	X(analysis_contents, analysis_contents_release) \
@@ -28,7 +27,6 @@
 	X(analysis_merged, analysis_merged_release) \
 	X(analysis_merged_walk, analysis_merged_walk_release) \
 	X(analysis_reference_list, analysis_references_release) \
-	X(analysis_suspects, analysis_suspects_release) \
 	X(query_groups, query_groups_release)
 
 /* Each takes the address of such a member. */

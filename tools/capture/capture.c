@@ -83,21 +83,6 @@ size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size)
 }
 #endif
 
-int capture_input(const struct capture *c)
-{
-	return c->stream.read_fd;
-}
-
-const char *capture_name(const struct capture *c)
-{
-	return c->name;
-}
-
-const base_flag *capture_stop(const struct capture *c)
-{
-	return &c->stream.stop;
-}
-
 int capture_end(struct capture *c, struct capture_cost *cost, struct hdb_error *err)
 {
 	const int rc = stream_end(&c->stream, err);
@@ -118,9 +103,9 @@ int capture_import(struct capture *capture, const char *db_path, struct hdb_impo
 	int rc, dumped;
 
 	*out = (struct captured){ .result.struct_size = sizeof(out->result) };
-	options->dump_name = capture_name(capture);
-	options->progress.cancel = capture_stop(capture);
-	snprintf(path, sizeof(path), "/dev/fd/%d", capture_input(capture));
+	options->dump_name = capture->name;
+	options->progress.cancel = &capture->stream.stop;
+	snprintf(path, sizeof(path), "/dev/fd/%d", capture->stream.read_fd);
 	rc = hdb_import(path, db_path, options, &out->result, err);
 	dumped = capture_end(capture, &out->cost, &why);
 	if (dumped >= 0)

@@ -182,21 +182,6 @@ size_t capture_memory_read(void *ctx, uint64_t at, void *out, size_t size);
 int capture_app_start(const char *process, const struct capture_options *options,
 		      struct capture **out, struct hdb_error *err);
 
-/* Returns the pipe that delivers the dump. Borrowed until capture_end. */
-int capture_input(const struct capture *capture);
-
-/*
- * Returns a readable name for the source, such as "JVM 4711 (com.example.Main)". Valid until
- * capture_end.
- */
-const char *capture_name(const struct capture *capture);
-
-/*
- * Returns a flag, borrowed until capture_end. It is set to nonzero before the input ends early, so
- * that a partial dump is not mistaken for a complete one, and also when options->cancel is set.
- */
-const base_flag *capture_stop(const struct capture *capture);
-
 /*
  * Closes the input, which aborts a dump that is not fully read, removes temporary files and frees
  * the capture. Returns HDB_OK if the dump is complete, HDB_END if it was not read to its end,

@@ -124,28 +124,20 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 			"use `heapdb export` to write Parquet and Arrow files");
 }
 
-int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
-		   struct output *out)
-{
-	int rc;
-
-	if (columns && (rc = answer_pick(answer, columns)) != HDB_OK)
-		return rc;
-	return render(answer, style, out);
-}
-
 int print_answer(struct cli *cli, struct answer *answer)
 {
 	const struct render_style style = render_style_of(&cli->opt, cli->out);
-	int rc;
+	int rc = HDB_OK;
 
 	answer->err = &cli->err;
 	answer->is_sparse = cli->is_sparse;
 	if (cli->opt.columns) {
 		answer_release(answer);
 		answer->picked_count = 0;
+		rc = answer_pick(answer, cli->opt.columns);
 	}
-	rc = render_columns(answer, cli->opt.columns, &style, cli->out);
+	if (rc == HDB_OK)
+		rc = render(answer, &style, cli->out);
 	cli->is_open = answer->is_open;
 	answer_release(answer);
 	return rc;

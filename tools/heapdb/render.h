@@ -43,9 +43,6 @@ size_t render_text_width(const struct output *out);
 
 /* Returns HDB_OK, or a failure of the query or of writing with its message in answer->err. */
 int render(struct answer *answer, const struct render_style *style, struct output *out);
-/* Like render, but prints only these columns (NULL means all). */
-int render_columns(struct answer *answer, const char *columns, const struct render_style *style,
-		   struct output *out);
 
 /*
  * Prints an answer that does not come from a query, according to the command's options, and

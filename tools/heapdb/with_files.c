@@ -115,11 +115,12 @@ static int run_command(const char *const *words, size_t count, struct cli *cli)
 	return cli->command->run(cli);
 }
 
-int command_text(const char *const *words, size_t count, bool is_sparse, struct bytes *text,
-		 struct hdb_error *err)
+/* Runs the command words[0], which must not open a database, and returns its output in *text. */
+static int run_to_text(const char *const *words, size_t count, struct bytes *text,
+		       struct hdb_error *err)
 {
 	BASE_FREED struct output *out = NULL;
-	struct cli cli = { .is_sparse = is_sparse };
+	struct cli cli = { .is_sparse = true };
 	int rc;
 
 	TRY(BASE_ALLOC(out, 1, "an answer", err));
@@ -169,5 +170,5 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
 		words[count++] = is_json ? answer->limit : "10";
 	}
 	assert(count < WORDS_MAX);
-	return command_text(words, count, true, text, err);
+	return run_to_text(words, count, text, err);
 }

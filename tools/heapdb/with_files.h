@@ -35,8 +35,4 @@ int with_files_text(const struct with_files *with, const char *name, bool is_jso
  */
 const char *with_files_heading(const char *name);
 
-/* Runs the command words[0], which must not open a database, and returns its output in *text. */
-int command_text(const char *const *words, size_t count, bool is_sparse, struct bytes *text,
-		 struct hdb_error *err);
-
 #endif

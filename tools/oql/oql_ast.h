@@ -151,10 +151,4 @@ bool oql_same(struct oql_str a, struct oql_str b);
 /* Arguments for "%.*s". */
 #define OQL_STR(s) (int)(s).size, (s).data
 
-/*
- * Converts an offset to a line and column for messages. Both are counted from 1, and columns are
- * counted in characters.
- */
-void oql_place(const char *text, size_t at, size_t *line, size_t *column);
-
 #endif

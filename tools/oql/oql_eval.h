@@ -335,8 +335,6 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
  * ascending, or the reverse if is_turned is set. Must be called before the first row is read.
  */
 int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
-/* Limits the number of rows to keep. */
-void oql_rows_limit(struct oql_rows *rows, uint64_t limit);
 /* Reads the next row: HDB_OK or HDB_END. The values are borrowed until the next call. */
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
 void oql_rows_close(struct oql_rows *rows);

@@ -34,7 +34,11 @@ bool oql_is_word(struct oql_str name, const char *word)
 	return name.size == strlen(word) && strncasecmp(name.data, word, name.size) == 0;
 }
 
-void oql_place(const char *text, size_t at, size_t *line, size_t *column)
+/*
+ * Converts an offset to a line and column for messages. Both are counted from 1, and columns are
+ * counted in characters.
+ */
+static void find_place(const char *text, size_t at, size_t *line, size_t *column)
 {
 	*line = *column = 1;
 	for (size_t i = 0; i < at; i++) {
@@ -56,7 +60,7 @@ int oql_fail_at(const char *text, size_t at, struct hdb_error *err, const char *
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	oql_place(text, at, &line, &column);
+	find_place(text, at, &line, &column);
 	return hdb_fail(err, HDB_EUSAGE, "line %zu, column %zu: %s", line, column, message);
 }
 

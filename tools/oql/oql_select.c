@@ -82,6 +82,18 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 	return HDB_OK;
 }
 
+/* Sets the number of rows that are needed, if the statement has a limit. */
+static void limit_rows(struct oql_rows *rows)
+{
+	if (rows->limit == UINT64_MAX ||
+	    __builtin_add_overflow(rows->limit, rows->offset, &rows->wanted))
+		rows->wanted = 0;
+	if (rows->limit == 0)
+		rows->wanted = rows->offset + 1; /* 0 would mean all */
+	if (rows->limit != UINT64_MAX && rows->limit > UINT64_MAX - rows->offset)
+		rows->limit = UINT64_MAX;
+}
+
 int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 		  const struct oql_frame *outer, struct oql_rows **out)
 {
@@ -99,7 +111,7 @@ int oql_rows_open(struct oql_eval *ev, const struct oql_select *select,
 	TRY(check_union(rows));
 	TRY(oql_order_resolve(rows));
 	if (select->has_limit)
-		oql_rows_limit(rows, UINT64_MAX);
+		limit_rows(rows);
 	return oql_part_open(rows, select);
 }
 
@@ -115,18 +127,6 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned)
 	rows->orders[0] = order;
 	rows->order_count = 1;
 	return HDB_OK;
-}
-
-void oql_rows_limit(struct oql_rows *rows, uint64_t limit)
-{
-	const uint64_t most = limit < rows->limit ? limit : rows->limit;
-
-	if (most == UINT64_MAX || __builtin_add_overflow(most, rows->offset, &rows->wanted))
-		rows->wanted = 0;
-	if (most == 0)
-		rows->wanted = rows->offset + 1; /* 0 would mean all */
-	if (rows->limit != UINT64_MAX && rows->limit > UINT64_MAX - rows->offset)
-		rows->limit = UINT64_MAX;
 }
 
 void oql_rows_close(struct oql_rows *rows)

@@ -60,7 +60,6 @@ struct sql_source {
 
 /* ---- tables from a definition ---- */
 
-#define SQL_ARGS_MAX 4
 #define SQL_KEYS_MAX 16
 
 struct sql_cursor;

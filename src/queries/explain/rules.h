@@ -125,12 +125,6 @@ int explain_rules_open(const struct session *session, const char *file, struct e
 		       struct hdb_error *err);
 void explain_rules_release(struct explain_rules *rules);
 
-/* Returns whether any rule applies to instances of this class. */
-static inline bool explain_has_rules(const struct explain_rules *rules, uint32_t class_no)
-{
-	return rules->first[class_no] != rules->first[class_no + 1];
-}
-
 /* The report of a rule about an object. */
 struct explain_answer {
 	const struct explain_rule *rule; /* borrowed from the rules */

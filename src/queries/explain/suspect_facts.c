@@ -109,7 +109,8 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	facts->figures[no].number = rounded(number);
 }
 
-void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number)
+/* Sets a figure to an estimate with two digits. */
+static void set_estimate(struct explain_facts *facts, enum explain_fact no, double number)
 {
 	double unit = 1;
 
@@ -143,7 +144,7 @@ const char *explain_short_class(struct heap *heap, uint32_t class_no)
 void held_set(struct explain_facts *out, enum explain_fact no, double number, bool is_about)
 {
 	if (number > 0)
-		(is_about ? explain_fact_guess : explain_fact_set)(out, no, number);
+		(is_about ? set_estimate : explain_fact_set)(out, no, number);
 }
 
 void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
@@ -474,8 +475,8 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
 	/* A deep chain of causes is truncated. */
 	if (w->is_cut && w->errors.classes && (double)w->top_bytes > w->all.bytes)
-		explain_fact_guess(out, EXPLAIN_FACT_errors,
-				   w->errors.count * (double)w->top_bytes / w->all.bytes);
+		set_estimate(out, EXPLAIN_FACT_errors,
+			     w->errors.count * (double)w->top_bytes / w->all.bytes);
 	set_rooms(w, out);
 	set_growth(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);

@@ -197,10 +197,9 @@ enum explain_fact explain_fact_of(const char *name);
 /* ---- for the files of this directory ---- */
 
 /*
- * Sets a figure: a number, an estimate with two digits, a string, or an object given by its index.
+ * Sets a figure: a number, a string, or an object given by its index.
  */
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);
-void explain_fact_guess(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
 void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix);
 

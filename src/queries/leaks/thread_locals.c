@@ -117,7 +117,11 @@ struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
 	return best;
 }
 
-int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
+/*
+ * Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_GONE if key_ix is HEAP_NONE, and to
+ * LEAK_HOLDER_ENTRIES if no strong path leads to the ThreadLocal.
+ */
+static int find_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
 		       struct hdb_error *err)
 {
 	struct query_leak_owner owner = { .named = 0 };
@@ -140,7 +144,7 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 {
 	struct leak_holder holder;
 
-	TRY(query_local_holder(q, key_ix, &holder, err));
+	TRY(find_holder(q, key_ix, &holder, err));
 	buf[0] = '\0';
 	leak_holder_text(&holder, (struct base_text){ buf, size });
 	return HDB_OK;
@@ -195,7 +199,7 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	}
 	run = query_locals_find(&locals, true);
 	if (run.count && (double)run.bytes >= (double)suspect->retained_bytes * EXPLAINED) {
-		TRY(query_local_holder(q, run.from->key_ix, &owner->list[0], err));
+		TRY(find_holder(q, run.from->key_ix, &owner->list[0], err));
 		owner->list[0].is_thread_local = owner->is_of_members = true;
 		owner->list[0].threads = run.count;
 		owner->named = 1;

@@ -40,13 +40,7 @@ struct query_local_run {
  */
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
-/*
- * The first function finds the holder of a ThreadLocal. It sets kind to LEAK_HOLDER_GONE if key_ix
- * is HEAP_NONE, and to LEAK_HOLDER_ENTRIES if no strong path leads to the ThreadLocal. The second
- * function writes the holder as a string, such as "com.acme.Context.CURRENT (static)".
- */
-int query_local_holder(struct query *q, uint32_t key_ix, struct leak_holder *out,
-		       struct hdb_error *err);
+/* Writes the holder of a ThreadLocal as a string, such as "com.acme.Context.CURRENT (static)". */
 int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 		     struct hdb_error *err);
 
