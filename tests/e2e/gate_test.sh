@@ -84,6 +84,26 @@ if [ $rc != 3 ] || ! grep -q "no check failed, but the dump has changed" err; th
 	fail "a replaced dump: exit $rc: $(cat out err)"
 fi
 
+# A truncated baseline makes the result unreliable as well.
+printf 'checks:\n  a: { growth: "* <= 900 %%" }\n' > grown.yaml
+rc=0
+heapdb gate s.heapdb --baseline cut.heapdb --budget grown.yaml > out 2> err || rc=$?
+if [ $rc != 3 ] || ! grep -q "no check failed, but the earlier dump is incomplete" err; then
+	fail "a truncated baseline: exit $rc: $(cat out err)"
+fi
+
+# Names that match nothing are reported in every format.
+expect 0 --budget good.yaml --baseline s.heapdb --format junit <<-END
+	<skipped message="retained com.acme.* is 0 B, limit 1.0 KiB (no class or object has this name)"/>
+	skipped="1"
+END
+expect 0 --budget good.yaml --baseline s.heapdb --format sarif <<-END
+	"level":"warning","message":{"text":"retained com.acme.* is 0 B
+END
+expect 0 --budget good.yaml --baseline s.heapdb --format github <<-END
+	::warning file=good.yaml,line=12,col=3,title=absent::retained com.acme.* is 0 B
+END
+
 # Five failing checks.
 cat > bad.yaml <<-END
 	checks:
@@ -180,8 +200,19 @@ same_leaks s.heapdb
 if command -v javac > /dev/null; then
 	cat > Pool.java <<-END
 		public class Pool {
+		    static class Card { }
+		    static class Note { }
 		    static final java.nio.ByteBuffer[] pool = new java.nio.ByteBuffer[100];
+		    static final java.util.Map<Long, Card> cards = new java.util.HashMap<>();
+		    static void keep(Note note) {
+		        try { Thread.sleep(1000000); } catch (InterruptedException e) { System.out.println(note); }
+		    }
 		    public static void main(String[] args) throws Exception {
+		        cards.put(4111111111112828L, new Card());
+		        Thread red = new Thread(() -> keep(new Note()), "\u001b[31mred");
+		        red.setDaemon(true);
+		        red.start();
+		        while (red.getState() != Thread.State.TIMED_WAITING) Thread.yield();
 		        for (int i = 0; i < 100; i++) pool[i] = java.nio.ByteBuffer.allocateDirect(1 << 20);
 		        java.lang.management.ManagementFactory.getPlatformMXBean(
 		            com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap("pool.hprof", true);
@@ -194,6 +225,15 @@ if command -v javac > /dev/null; then
 	heapdb leaks pool.hprof --quiet | grep -q "outside the heap" || fail "leaks does not list the pool"
 	if grep "outside the heap" out || [ -s err ]; then fail "gate counts a pool: $(cat err)"; fi
 	same_leaks pool.hprof
+
+	# No key of a map and no control character of a thread's name reaches the log of a build.
+	printf 'checks:\n  a: { objects: Pool$Card <= 0 }\n  b: { objects: Pool$Note <= 0 }\n' > names.yaml
+	for format in text markdown junit sarif github; do
+		heapdb gate pool.hprof --budget names.yaml --format $format --quiet > out 2> err || true
+		grep -qF 'HashMap[...]' out || fail "$format: no map: $(cat out err)"
+		grep -q "31mred" out || fail "$format: no thread: $(cat out err)"
+		if grep -E '4111111111112828|'"$(printf '\033')" out; then fail "$format shows a key or ESC"; fi
+	done
 fi
 
 # Errors in a budget, with line and column.

@@ -71,15 +71,15 @@ static bool is_platform(const char *name)
 }
 
 /*
- * Writes a step: "com.acme.App.cache (static)". Keys of maps are strings from the heap, which must
- * not appear in build logs, and are omitted.
+ * Writes a step: "com.acme.App.cache (static)". Keys of maps are values from the heap, which must
+ * not appear in build logs, and are omitted; only arrays have an index there.
  */
 static void write_step(const struct hdb_rows *rows, const char *class, char *buf, size_t size)
 {
 	char via[128];
 
 	cell(rows, "via_field", via, sizeof(via));
-	if (strchr(via, '"'))
+	if (strchr(via, '"') || (*via == '[' && !strchr(class, '[')))
 		(void)snprintf(via, sizeof(via), "[...]");
 	if (strncmp(via, "static ", 7) == 0 && strncmp(class, "class ", 6) == 0)
 		(void)snprintf(buf, size, "%s.%s (static)", class + 6, via + 7);

@@ -52,21 +52,26 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 
 int cli_verdict(struct cli *cli, bool has_failed)
 {
-	struct hdb_health health = { .struct_size = sizeof(health) };
-
 	/* a query that succeeded may leave a message about what it did not find on the way */
 	cli->err = (struct hdb_error){ 0 };
 	if (has_failed)
 		return HDB_NOTFOUND;
-	hdb_health(cli->db, &health);
-	if (health.stale)
-		cli->verdict =
-			hdb_fail(&cli->err, HDB_ECHANGED,
-				 "no check failed, but the dump has changed since it was imported");
-	else if (health.is_damaged)
-		cli->verdict = hdb_fail(&cli->err, HDB_ETRUNC,
-					"no check failed, but the dump is incomplete, so the "
-					"result is not reliable");
+	for (size_t i = 0; i <= cli->before_count && cli->verdict == HDB_OK; i++) {
+		const char *which = i ? "earlier dump" : "dump";
+		struct hdb_health health = { .struct_size = sizeof(health) };
+
+		hdb_health(i ? cli->before[i - 1].db : cli->db, &health);
+		if (health.stale)
+			cli->verdict = hdb_fail(&cli->err, HDB_ECHANGED,
+						"no check failed, but the %s has changed since it "
+						"was imported",
+						which);
+		else if (health.is_damaged)
+			cli->verdict = hdb_fail(&cli->err, HDB_ETRUNC,
+						"no check failed, but the %s is incomplete, so the "
+						"result is not reliable",
+						which);
+	}
 	return cli->verdict;
 }
 

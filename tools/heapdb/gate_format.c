@@ -10,6 +10,12 @@ static const char *state_of(const struct gate_check *c)
 	return c->has_failed ? "FAIL" : "ok";
 }
 
+/* Returns whether nothing was measured: neither dump has the target. */
+static bool gate_is_skipped(const struct gate_check *c)
+{
+	return c->is_unknown && !c->has_failed;
+}
+
 static void put_summary(struct output *out, const struct gate_budget *b)
 {
 	output_format(out, "%zu of %zu checks failed", b->failed, b->count);
@@ -94,18 +100,23 @@ static void print_markdown(struct output *out, const struct gate_budget *b)
 
 /* ---- a failure as one string, for programs ---- */
 
+/* Adds a line of text from a dump, escaped: build logs are shown on terminals. */
+static void add_line(struct bytes *to, const char *head, const char *text)
+{
+	if (!*text)
+		return;
+	bytes_string(to, head);
+	escape_text(to, text, strlen(text));
+}
+
 /* Writes the result and the objects that made the check fail, one per line. */
 static void add_story(struct bytes *to, const struct gate_check *c)
 {
 	bytes_string(to, c->text);
 	for (size_t k = 0; k < c->culprit_count; k++) {
-		const struct gate_culprit *culprit = &c->culprits[k];
-
-		bytes_format(to, "\nobject %s", culprit->object);
-		if (*culprit->owner)
-			bytes_format(to, "\nowner %s", culprit->owner);
-		if (*culprit->path)
-			bytes_format(to, "\npath %s", culprit->path);
+		add_line(to, "\nobject ", c->culprits[k].object);
+		add_line(to, "\nowner ", c->culprits[k].owner);
+		add_line(to, "\npath ", c->culprits[k].path);
 	}
 }
 
@@ -113,13 +124,17 @@ static void add_story(struct bytes *to, const struct gate_check *c)
 
 static void print_junit(struct output *out, const struct gate_budget *b)
 {
+	size_t skipped = 0;
+
+	for (size_t i = 0; i < b->count; i++)
+		skipped += gate_is_skipped(&b->checks[i]);
 	output_format(out,
 		      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"heapdb "
 		      "gate\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n  <testsuite name=\"",
 		      b->count, b->failed);
 	output_xml(out, b->path, strlen(b->path));
-	output_format(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n",
-		      b->count, b->failed);
+	output_format(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+		      b->count, b->failed, skipped);
 	for (size_t i = 0; i < b->count; i++) {
 		const struct gate_check *c = &b->checks[i];
 		struct bytes story = { 0 };
@@ -133,6 +148,10 @@ static void print_junit(struct output *out, const struct gate_budget *b)
 			output_string(out, "\">");
 			output_xml(out, story.data, story.size);
 			output_string(out, "</failure>\n    </testcase>\n");
+		} else if (gate_is_skipped(c)) {
+			output_string(out, "\">\n      <skipped message=\"");
+			output_xml(out, c->text, strlen(c->text));
+			output_string(out, "\"/>\n    </testcase>\n");
 		} else {
 			output_string(out, "\"/>\n");
 		}
@@ -156,7 +175,8 @@ static void put_result(struct output *out, const struct gate_budget *b, size_t i
 
 	add_story(&story, c);
 	put_json(out, "{\"ruleId\":", c->name);
-	output_format(out, ",\"ruleIndex\":%zu,\"level\":\"error\",\"message\":{\"text\":", i);
+	output_format(out, ",\"ruleIndex\":%zu,\"level\":\"%s\",\"message\":{\"text\":", i,
+		      c->has_failed ? "error" : "warning");
 	output_json(out, story.data, story.size);
 	put_json(out,
 		 "},\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":", b->path);
@@ -191,7 +211,7 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 	}
 	output_string(out, "]}},\"columnKind\":\"unicodeCodePoints\",\"results\":[\n");
 	for (size_t i = 0; i < b->count; i++) {
-		if (!b->checks[i].has_failed)
+		if (!b->checks[i].has_failed && !b->checks[i].is_unknown)
 			continue;
 		output_string(out, comma);
 		put_result(out, b, i);
@@ -221,10 +241,10 @@ static void print_github(struct output *out, const struct gate_budget *b)
 		const struct gate_check *c = &b->checks[i];
 		struct bytes story = { 0 };
 
-		if (!c->has_failed)
+		if (!c->has_failed && !c->is_unknown)
 			continue;
 		add_story(&story, c);
-		output_string(out, "::error file=");
+		output_format(out, "::%s file=", c->has_failed ? "error" : "warning");
 		put_escaped(out, b->path, strlen(b->path), true);
 		output_format(out, ",line=%zu,col=%zu,title=", c->line, c->column);
 		put_escaped(out, c->name, strlen(c->name), true);
