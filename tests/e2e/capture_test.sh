@@ -180,6 +180,12 @@ PYTHON
 	"$heapdb" export dump --db counts.heapdb > counts.hprof
 	"$heapdb" import counts.hprof -o again.heapdb --quiet > /dev/null || fail "import of export dump"
 	grep -q 'Full thread dump' counts/out && fail "the VM printed its threads"
+	# Each capture without -o has a name of its own.
+	for name in "java_pid$pid" "java_pid$pid-2"; do
+		capture 0 "$pid" --quiet
+		[ -e "$name.heapdb" ] || fail "no $name.heapdb: $(ls)"
+	done
+	rm -f "java_pid$pid".heapdb* "java_pid$pid-2".heapdb*
 	# Existing files stay, and no request is sent to the VM.
 	capture 2 "$pid" -o counts.heapdb
 	grep -q 'already exists; --force replaces it' said || fail "exists: $(cat said)"

@@ -14,7 +14,7 @@ size_t descriptor_name(const char *text, char *out, size_t size)
 					     "int",  "long", "short",  "boolean" };
 	const size_t dimensions = strspn(text, "[");
 	const char *base = text + dimensions;
-	const char *letter = base[0] && !base[1] ? strchr(letters, base[0]) : NULL;
+	const char *letter = dimensions && base[0] && !base[1] ? strchr(letters, base[0]) : NULL;
 	size_t length = strlen(base);
 
 	if (letter)

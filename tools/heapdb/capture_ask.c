@@ -65,10 +65,7 @@ static int next_class(void *ctx, struct hdb_error *err)
 			module += 2;
 			module[strcspn(module, ")")] = '\0';
 		}
-		if (*at == '[')
-			(void)descriptor_name(at, rows->name, sizeof(rows->name));
-		else
-			(void)snprintf(rows->name, sizeof(rows->name), "%s", at);
+		(void)descriptor_name(at, rows->name, sizeof(rows->name));
 		rows->values[CLASS_NAME] = text_value(rows->name);
 		rows->values[CLASS_MODULE] = text_value(module);
 		return HDB_OK;

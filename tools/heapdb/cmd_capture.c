@@ -147,20 +147,30 @@ static int parse_pid(struct cli *cli, int *pid)
 			      text);
 }
 
-/* Chooses the output file: the argument of -o, otherwise java_pidN.heapdb or PROCESS.heapdb. */
+/* Number of captures of one process that get a name of their own. */
+#define NAMES_MAX 1000
+
+/*
+ * Chooses the output file: the argument of -o, otherwise java_pidN.heapdb or PROCESS.heapdb. Later
+ * captures of the process, with which it is compared, are called java_pidN-2.heapdb and so on.
+ */
 static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {
+	char name[DATABASE_PATH_SIZE - sizeof("-1000.heapdb")];
+
 	if (cli->opt.output) {
 		snprintf(out, size, "%s", cli->opt.output);
 		return;
 	}
-	if (!cli->opt.adb) {
-		snprintf(out, size, "java_pid%d.heapdb", pid);
-		return;
-	}
-	snprintf(out, size, "%s.heapdb", cli->opt.adb);
-	for (char *c = out; *c; c++)
+	if (cli->opt.adb)
+		snprintf(name, sizeof(name), "%s", cli->opt.adb);
+	else
+		snprintf(name, sizeof(name), "java_pid%d", pid);
+	for (char *c = name; *c; c++)
 		*c = *c == '/' || *c == ':' ? '_' : *c;
+	snprintf(out, size, "%s.heapdb", name);
+	for (int i = 2; i < NAMES_MAX && !cli->opt.force && access(out, F_OK) == 0; i++)
+		snprintf(out, size, "%s-%d.heapdb", name, i);
 }
 
 /* Reports problems with the output before disturbing the VM. */

@@ -126,7 +126,8 @@ static bool run(struct steps *s, const char *const *argv, uint64_t timeout_ms)
 		const char *cost = strstr(out.text, "The JVM was paused ");
 
 		if (cost)
-			snprintf(s->cost, sizeof(s->cost), " %.*s", (int)strcspn(cost, "\n"), cost);
+			snprintf(s->cost, sizeof(s->cost), " %.*s", (int)strcspn(cost, "\n") - 1,
+				 cost);
 		return true;
 	}
 	if (rc != HDB_OK)

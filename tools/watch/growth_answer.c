@@ -206,6 +206,11 @@ static void explain(const struct growth *g, char *buf, size_t size)
 	put_speed(heap, speed, sizeof(speed));
 	if (!heap->trend.grows)
 		snprintf(buf, size, "%s", more);
+	else if (heap->limit_s > 0 && heap->limit_s < HOUR_S)
+		snprintf(buf, size,
+			 "the heap after GC grows by %s and reaches its maximum in less than an "
+			 "hour%s",
+			 speed, more);
 	else if (heap->limit_s > 0 && heap->limit_s < HOURS_MAX * HOUR_S)
 		snprintf(buf, size,
 			 "the heap after GC grows by %s and reaches its maximum in %.1f hours%s",

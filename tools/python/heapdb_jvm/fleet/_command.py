@@ -166,6 +166,8 @@ def _guarded(name, work):
 
 def main(arguments=None):
     """heapdb fleet DIR, heapdb fleet run LISTING DIR, heapdb fleet prune DIR."""
+    # tables and reports contain strings from heaps, such as names of threads
+    os.umask(0o077)
     words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["run"]:
         parser = argparse.ArgumentParser(prog="heapdb fleet run",
