@@ -70,6 +70,7 @@ struct analysis_verdict {
 	/* the sentence, the cause and the advice; "" if there is none */
 	char text[1024], why[1024], advice[1024];
 	bool is_by_design;
+	char stuck[1024]; /* the sentence about threads that cannot continue, or "" */
 };
 
 struct analysis_suspects {

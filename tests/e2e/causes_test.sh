@@ -85,7 +85,7 @@ steps|Causes$Steps.|CompletableFutures wait for one another
 periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer are periodic
 noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it
 bits|Causes$Seen.numbers (static) holds one long[|are zeros
-monitor|40 threads "stock-*"|for the monitor of the Causes$Stock that thread "stock-0" holds
+monitor|40 threads "stock-*"|for the monitor of Causes$Stock, held by thread "stock-0"
 condition|40 threads "put-*"|for the condition Causes$Warehouse.notFull
 urls|Causes$Metrics.timers (static) holds 12,000|100 % have one of 2 forms, such as https://shop/cart?sid=*
 interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 100 % of them

@@ -4,6 +4,7 @@
  */
 #include "heapdb/gate.h"
 
+#include "base/glob.h"
 #include "common/door_rows.h"
 
 /* Maximum number of bytes in a budget, of a condition, and of a formatted ID. */
@@ -257,7 +258,8 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 
 /*
  * Returns whether a row of the leaks query is a leak itself, rather than one of the rows below it.
- * A suspect's own verdict is "large" only for the owner of memory outside the heap, such as a pool.
+ * A suspect's own verdict is "large" only for the owner of memory outside the heap, such as a pool,
+ * and "stuck" for threads that cannot continue.
  */
 static bool is_leak(const struct hdb_rows *rows)
 {
@@ -266,7 +268,7 @@ static bool is_leak(const struct hdb_rows *rows)
 	cell(rows, "kind", kind, sizeof(kind));
 	cell(rows, "verdict", verdict, sizeof(verdict));
 	return strcmp(kind, "leaking") == 0 ||
-	       (strcmp(kind, "suspect") == 0 && strcmp(verdict, "large") != 0);
+	       (strcmp(kind, "suspect") == 0 && !base_is_among("large|stuck", verdict));
 }
 
 /* Adds the fingerprints of the baseline's leaks to the list, one per line. */

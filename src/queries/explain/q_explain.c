@@ -151,6 +151,18 @@ static bool is_found(const struct explaining *s, const struct analysis_suspect *
 	return false;
 }
 
+/* Returns whether a finding about threads replaces what rules say about an object. */
+static bool is_replaced(const struct explaining *s, uint32_t ix)
+{
+	for (size_t i = 0; i < s->found.list.count; i++) {
+		const struct explain_answer *a = &leak_finding_at(&s->found, i)->answer;
+
+		if (a->rule && a->rule->verdict == EXPLAIN_STUCK && a->kept_ix == ix)
+			return true;
+	}
+	return false;
+}
+
 static int take_finding(struct explaining *s, size_t no)
 {
 	const struct leak_finding *f = leak_finding_at(&s->found, no);
@@ -202,6 +214,8 @@ static int explain_next(struct query *q, struct hdb_error *err)
 			return explain_one(q, &s->suspects.list[no], err);
 	} else if (no < objects->count) {
 		c = base_vec_at(objects, struct explain_candidate, no);
+		if (is_replaced(s, c->ix))
+			return HDB_NOTFOUND;
 		r = explain_object(&q->session, &s->found.rules, c->ix, &s->answer, err);
 		if (r != HDB_OK || s->phase != OBJECTS || q->target_count ||
 		    s->answer.rule->verdict != EXPLAIN_BY_DESIGN)

@@ -20,7 +20,8 @@
 static const char *const verdict_names[] = {
 	[EXPLAIN_BY_DESIGN] = "by design",         [EXPLAIN_LARGE] = "large",
 	[EXPLAIN_UNBOUNDED] = "unbounded",         [EXPLAIN_LEAK] = "leak",
-	[EXPLAIN_MISCONFIGURED] = "misconfigured", [EXPLAIN_OBSERVED] = "observed",
+	[EXPLAIN_MISCONFIGURED] = "misconfigured", [EXPLAIN_STUCK] = "stuck",
+	[EXPLAIN_OBSERVED] = "observed",
 };
 
 const char *explain_verdict_name(enum explain_verdict verdict)
@@ -116,8 +117,8 @@ static int set_verdict(struct reader *r, const char *text)
 		}
 	}
 	return fail(r,
-		    "the verdict must be by design, large, unbounded, leak, misconfigured or "
-		    "observed, not",
+		    "the verdict must be by design, large, unbounded, leak, misconfigured, "
+		    "stuck or observed, not",
 		    text);
 }
 

@@ -33,6 +33,7 @@ enum explain_verdict {
 	EXPLAIN_UNBOUNDED,     /* nothing limits it */
 	EXPLAIN_LEAK,          /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED, /* a setting makes the object so large */
+	EXPLAIN_STUCK,         /* threads that cannot continue */
 	EXPLAIN_OBSERVED       /* facts that are no judgement */
 };
 /* Returns "by design", "large" and so on, as a static string. */

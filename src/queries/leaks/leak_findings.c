@@ -2,10 +2,12 @@
  * queries/leaks/leak_findings.c - finds what the leaks query reports.
  */
 #include "queries/leaks/leak_findings.h"
+#include "analysis/properties.h"
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_outside.h"
 #include "queries/leaks/leak_prose.h"
+#include "queries/leaks/leak_stuck.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,8 @@
  */
 #define BELOW_STEPS 16u
 #define BELOW_PART 3u
+/* Share of the maximum heap size from which on a heap is nearly full. */
+#define FULL_PERCENT 70
 
 /*
  * Finds the rule that explains a suspect: a rule for the accumulation point or for an object above
@@ -134,6 +138,17 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	for (; said < l->suspects.count; said++)
 		if (leak_finding_at(l, said)->answer.rule == fault->answer.rule)
 			return HDB_OK;
+	/* The suspect that static fields of Finalizer hold consists of the waiting objects. */
+	for (size_t i = 0; i < l->suspects.count; i++) {
+		struct leak_finding *f = leak_finding_at(l, i);
+
+		if (f->owner.named && f->owner.list[0].kind == LEAK_HOLDER_STATIC &&
+		    strcmp(f->owner.list[0].class_name, "java.lang.ref.Finalizer") == 0 &&
+		    strcmp(fault->answer.rule->name, "finalizer-backlog") == 0) {
+			f->answer = fault->answer;
+			return HDB_OK;
+		}
+	}
 	new.suspect = (struct analysis_suspect){ .ix = object.ix,
 						 .class_no = object.class_no,
 						 .count = 1,
@@ -218,7 +233,7 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
 	TRY(leak_outside_find_large(q, outside, err));
 	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
 		TRY(add_outside(q, l, kind, &outside[kind], err));
-	return HDB_OK;
+	return leak_stuck_find(q, l, err);
 }
 
 enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_finding *f)
@@ -233,6 +248,9 @@ enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_f
 	if (f->outside_bytes &&
 	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
 		return LEAK_PLACE_FAULTS;
+	/* In a nearly full heap, threads wait because garbage collection takes most of the time. */
+	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_STUCK && !l->is_full)
+		return LEAK_PLACE_FAULTS;
 	if (f->is_fault)
 		return !is_leak    ? LEAK_PLACE_SETTINGS :
 		       leaks_first ? LEAK_PLACE_FAULTS :
@@ -243,11 +261,16 @@ enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_f
 int leak_findings_open(struct query *q, unsigned percent, struct leak_findings *out,
 		       struct hdb_error *err)
 {
+	struct analysis_limit limit = { 0 };
+
 	out->percent = percent;
 	TRY(explain_rules_open(&q->session, q->heap->rules_path, &out->rules, err));
 	TRY(heap_load_roots(q->heap, err));
 	TRY(analysis_suspects_find(&q->session, percent, &out->suspects, err));
 	out->rules.whole_bytes = out->suspects.retained_bytes;
+	TRY(analysis_limit_find(&q->session, &limit, err));
+	out->is_full = limit.is_out_of_memory ||
+		       analysis_limit_percent(&limit, out->suspects.whole_bytes) >= FULL_PERCENT;
 	return HDB_OK;
 }
 

@@ -23,6 +23,8 @@ struct leak_finding {
 	/* memory outside the heap, if the finding is about such memory */
 	uint64_t outside_bytes;
 	uint64_t part; /* its number in the answer */
+	/* name of the threads to look at, or a pattern; "" if there are none */
+	char threads[LEAK_PATTERN_MAX];
 };
 
 struct leak_findings {
@@ -30,6 +32,7 @@ struct leak_findings {
 	struct base_vec list; /* struct leak_finding: suspects in order of size, then faults */
 	struct explain_rules rules;
 	unsigned percent; /* minimum share of a suspect */
+	bool is_full;     /* whether the heap is nearly full */
 };
 
 static inline struct leak_finding *leak_finding_at(const struct leak_findings *l, size_t i)

@@ -667,7 +667,7 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		(void)snprintf(others, sizeof(others), "; %" PRIu64 " more like it", more);
 	TRY(leak_rows_text(rows, row, LEAK_VERDICT, err, "%s", verdict));
 	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", answer->says));
-	if (answer->rule->verdict == EXPLAIN_OBSERVED)
+	if (answer->rule->verdict >= EXPLAIN_STUCK)
 		return leak_rows_text(rows, row, LEAK_TEXT, err, "%s", answer->says);
 	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s (%s%s)", answer->says, verdict,
 			      others);

@@ -9,6 +9,7 @@
  */
 #include "analysis/properties.h"
 #include "base/base_text.h"
+#include "base/glob.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_findings.h"
 #include "queries/leaks/leak_prose.h"
@@ -240,6 +241,12 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
 	find_same(rows, leak_rows_at(rows, about.first_row));
+	if (f->threads[0]) {
+		struct leak_row *row = leak_rows_at(rows, about.first_row);
+
+		TRY(leak_rows_text(rows, row, LEAK_ACTION, err, "threads"));
+		TRY(leak_rows_text(rows, row, LEAK_TARGET, err, "%s", f->threads));
+	}
 	if (rows->is_brief)
 		rows->rows.count = about.first_row + 1;
 	rows->part++;
@@ -411,7 +418,8 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 
 /*
  * Counts the leaks as the budget "leaks: none" of gate does: leaking objects, and suspects that no
- * rule calls "by design". The owner of memory outside the heap is only "large".
+ * rule calls "by design". The owner of memory outside the heap is only "large", and threads that
+ * cannot continue are "stuck".
  */
 static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
 {
@@ -425,7 +433,8 @@ static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
 		const char *verdict = leak_rows_text_of(rows, row, LEAK_VERDICT);
 
 		if (row->kind == LEAK_ROW_LEAKING || row->kind == LEAK_ROW_SUSPECT) {
-			counts = row->kind == LEAK_ROW_LEAKING || strcmp(verdict, "large") != 0;
+			counts = row->kind == LEAK_ROW_LEAKING ||
+				 !base_is_among("large|stuck", verdict);
 			*count += counts;
 		}
 		if (counts && strcmp(verdict, "by design") == 0) {

@@ -112,6 +112,9 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 				query_cell(row, "percent")->d;
 	line->id = triage_number(row, "id");
 	line->retained_bytes = triage_number(row, is_finding ? "bytes" : "retained");
+	/* What a thread retains says nothing about threads that wait for it. */
+	if (!is_finding && query_cell_is(row, "verdict", "stuck"))
+		line->percent = 0, line->retained_bytes = 0;
 	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		if (query_find_shown(row, copied[i].name) != SIZE_MAX)
 			TRY(copy_of(row, copied[i].name, &line->texts[copied[i].column], err));

@@ -66,6 +66,10 @@ int triage_take_threads(struct triage *t, struct hdb_error *err)
 		r = find_deadlocks(t, &waits, err);
 	if (r == HDB_OK)
 		r = count_new(t, waits.platform_threads, err);
+	t->figures[TRIAGE_STUCK].has_no_bytes = true;
+	t->figures[TRIAGE_STUCK].count = t->verdict.stuck[0] != '\0';
+	(void)snprintf(t->figures[TRIAGE_STUCK].detail, sizeof(t->figures[TRIAGE_STUCK].detail),
+		       "%s", t->verdict.stuck);
 	/* If the dump is missing, fields cannot be read. */
 	return r == HDB_ECHANGED ? HDB_OK : r;
 }

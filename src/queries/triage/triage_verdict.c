@@ -24,15 +24,17 @@ uint64_t triage_number(const struct query *row, const char *column)
 }
 
 /* Keeps the current suspect, whose rows are complete, if it gives a better verdict. */
-static void keep(struct analysis_verdict *best, const struct analysis_verdict *current)
+static void keep(struct analysis_verdict *best, struct analysis_verdict *current)
 {
 	const uint64_t listed = best->listed + 1;
 
 	if (!current->text[0])
 		return;
 	if (!best->text[0] || current->is_by_design < best->is_by_design ||
-	    (current->is_by_design == best->is_by_design && current->bytes > best->bytes))
+	    (current->is_by_design == best->is_by_design && current->bytes > best->bytes)) {
+		memcpy(current->stuck, best->stuck, sizeof(current->stuck));
 		*best = *current;
+	}
 	best->listed = listed;
 }
 
@@ -58,6 +60,8 @@ void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict 
 	} else {
 		return;
 	}
+	if (query_cell_is(row, "verdict", "stuck") && !best->stuck[0])
+		copy(best->stuck, sizeof(best->stuck), row, "short_text");
 	if (query_cell(row, "verdict")->type == HDB_TYPE_TEXT)
 		current->is_by_design = query_cell_is(row, "verdict", "by design");
 }

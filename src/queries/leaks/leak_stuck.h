@@ -1,0 +1,17 @@
+/*
+ * queries/leaks/leak_stuck.h - finds groups of threads that cannot continue: they wait for locks of
+ * one thread, or all threads of a pool wait for tasks in the queue of the same pool.
+ */
+#ifndef QUERIES_LEAKS_LEAK_STUCK_H
+#define QUERIES_LEAKS_LEAK_STUCK_H
+
+#include "queries/leaks/leak_findings.h"
+
+/*
+ * Adds a finding for each such group, but at most three. If all threads of a pool are stuck, or the
+ * thread that runs finalizers, the finding about the pool or about finalizers states it instead.
+ * Also states what the threads of a pool do whose tasks are a finding. Must be called last.
+ */
+int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
+
+#endif

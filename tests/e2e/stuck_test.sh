@@ -1,0 +1,49 @@
+#!/bin/sh
+# stuck_test.sh - threads that cannot continue (tests/java/Stuck.java): the overview, leaks and triage name them, what
+# they wait for and the thread that holds it, and nothing of the kind for healthy threads that wait. Needs JDK 17 or
+# later.
+# Slow: starts many JVMs.
+set -eu
+for tool in java javac; do
+	command -v $tool > /dev/null || { echo "no $tool here"; exit 77; }
+done
+cd "$TMPDIR"
+mkdir classes
+javac -J-XX:TieredStopAtLevel=1 -nowarn -d classes "$HDB_ROOT/tests/java/Stuck.java" 2> javac.log ||
+	{ echo "no JDK 17 here"; exit 77; }
+failed=0
+
+# screen_of CASE: writes the overview to screen.txt, each text on one line
+screen_of() {
+	java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp classes Stuck "$1" dump.hprof \
+		> java.log 2>&1 ||
+		{ echo "FAILED: $1 does not run"; cat java.log; exit 1; }
+	heapdb import dump.hprof -o dump.heapdb --force --quiet 2> import.log
+	heapdb overview dump.heapdb --json | tr -s ' \n' ' ' > screen.txt
+	heapdb triage dump.heapdb | grep -q '^  rule:    stuck-threads' && echo stuck-threads >> screen.txt
+	rm -f dump.hprof
+}
+
+while IFS='|' read -r name triage text target; do
+	screen_of "$name"
+	grep -qF -- "$text" screen.txt || { echo "FAILED: $name: no \"$text\""; cat screen.txt; failed=1; }
+	grep -qF -- "\"target\":\"$target\"" screen.txt ||
+		{ echo "FAILED: $name: no \"$target\""; cat screen.txt; failed=1; }
+	[ "$(grep -c stuck-threads screen.txt)" = "$triage" ] || { echo "FAILED: $name: triage"; failed=1; }
+done << 'CASES'
+convoy|1|they wait for the monitor of Stuck$Prices, held by thread \"refresh\" in Stuck$Prices.receive|refresh
+convoy|1|6 threads \"http-*\" are blocked in Stuck$Prices.price(Stuck.java:32): they wait|refresh
+lock|1|they wait for the ReentrantLock, held by thread \"refresh\" in Stuck$Prices.receive|refresh
+starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
+stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
+reader|0|Its only thread \"printer-0\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|printer-0
+finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
+CASES
+for name in convoy-ok lock-ok starved-ok stages-ok reader-ok finalizer-ok idle; do
+	screen_of $name
+	grep -e stuck-threads -e 'they wait for' -e 'it waits for' -e 'of a pool wait' -e 'Its only' screen.txt ||
+		continue
+	echo "FAILED: $name is reported"
+	failed=1
+done
+exit $failed

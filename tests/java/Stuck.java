@@ -1,0 +1,151 @@
+/*
+ * Dumps its own heap while threads cannot continue, or (-ok) while as many threads wait as healthy threads do.
+ *
+ *   java Stuck CASE FILE.hprof
+ */
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.net.*;
+import java.nio.file.*;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.concurrent.locks.ReentrantLock;
+
+public class Stuck {
+    static class Prices {
+        static final Prices only = new Prices();
+        final ReentrantLock lock = new ReentrantLock();
+        final ServerSocket server;
+        Prices() {
+            try {
+                server = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        Object receive() throws Exception {
+            try (Socket s = new Socket(server.getInetAddress(), server.getLocalPort())) {
+                return s.getInputStream().read();
+            }
+        }
+        synchronized Object refresh() throws Exception { return receive(); }
+        synchronized int price() { return 1; }
+        Object locked() throws Exception {
+            lock.lock();
+            return receive();
+        }
+    }
+    static class Report {
+        final byte[] text = new byte[500];
+        @Override
+        @SuppressWarnings({"deprecation", "removal"})
+        protected void finalize() {
+            synchronized (Prices.only) { text[0] = 1; }
+        }
+    }
+
+    static List<Thread> workers = Collections.synchronizedList(new ArrayList<>());
+    static List<Object> kept = new ArrayList<>();
+
+    /* Waits until the thread is in this state, in a method with this name. */
+    static void await(Thread t, Thread.State state, String method) throws Exception {
+        while (t.getState() != state
+            || Arrays.stream(t.getStackTrace()).noneMatch(f -> f.getMethodName().equals(method)))
+            Thread.sleep(2);
+    }
+    static Thread start(String name, Callable<?> task) {
+        Thread t = new Thread(() -> {
+            try {
+                task.call();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }, name);
+        t.setDaemon(true);
+        t.start();
+        return t;
+    }
+    static ExecutorService pool(String name, int threads) {
+        return Executors.newFixedThreadPool(threads, r -> {
+            Thread t = new Thread(r, name + workers.size());
+            t.setDaemon(true);
+            workers.add(t);
+            return t;
+        });
+    }
+
+    /* Tasks of a pool that wait for tasks of `inner`. */
+    static void nest(ExecutorService pool, ExecutorService inner, boolean hasStages) throws Exception {
+        CountDownLatch all = new CountDownLatch(4);
+        for (int i = 0; i < 4; i++)
+            pool.submit(() -> {
+                all.countDown();
+                all.await();
+                return hasStages ? CompletableFuture.supplyAsync(() -> "price", inner).get()
+                                 : inner.submit(() -> "price").get();
+            });
+        all.await();
+        for (Thread t : workers)
+            if (t.getName().startsWith("quote-")) await(t, Thread.State.WAITING, "get");
+    }
+
+    static void fill(String what, boolean ok) throws Exception {
+        switch (what) {
+            case "convoy":
+                await(start("refresh", Prices.only::refresh), Thread.State.RUNNABLE, "read");
+                for (int i = 0; i < (ok ? 2 : 6); i++)
+                    await(start("http-" + i, Prices.only::price), Thread.State.BLOCKED, "price");
+                break;
+            case "lock":
+                await(start("refresh", Prices.only::locked), Thread.State.RUNNABLE, "read");
+                for (int i = 0; i < (ok ? 2 : 6); i++)
+                    await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
+                break;
+            case "starved":
+            case "stages": {
+                ExecutorService pool = pool("quote-", 4), inner = pool("inner-", 1);
+                if (ok) inner.submit(Prices.only::receive);
+                nest(pool, ok ? inner : pool, what.equals("stages"));
+                break;
+            }
+            case "reader": {
+                ExecutorService pool = pool("printer-", 1);
+                if (!ok) pool.submit(Prices.only::receive);
+                for (int i = 0; i < (ok ? 1 : 3000); i++) {
+                    byte[] page = new byte[700];
+                    pool.submit(() -> page.hashCode());
+                }
+                await(workers.get(0), ok ? Thread.State.WAITING : Thread.State.RUNNABLE, ok ? "take" : "read");
+                break;
+            }
+            case "finalizer":
+                if (!ok) await(start("archiver", Prices.only::refresh), Thread.State.RUNNABLE, "read");
+                for (int i = 0; i < 3000; i++) new Report();
+                System.gc();
+                for (Thread t : Thread.getAllStackTraces().keySet())
+                    if (t.getName().equals("Finalizer") && !ok) await(t, Thread.State.BLOCKED, "finalize");
+                break;
+            case "idle": {
+                BlockingQueue<Object> queue = new LinkedBlockingQueue<>();
+                ExecutorService pool = pool("idle-", 20);
+                for (int i = 0; i < 20; i++) {
+                    pool.submit(() -> 1);
+                    start("acceptor-" + i, Prices.only.server::accept);
+                    await(start("consumer-" + i, queue::take), Thread.State.WAITING, "take");
+                }
+                for (Thread t : workers) await(t, Thread.State.WAITING, "take");
+                break;
+            }
+            default:
+                throw new IllegalArgumentException(what);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        boolean ok = args[0].endsWith("-ok");
+        fill(ok ? args[0].substring(0, args[0].length() - 3) : args[0], ok);
+        ManagementFactory.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class)
+            .dumpHeap(args[1], true);
+        Runtime.getRuntime().halt(0);
+    }
+}
