@@ -3,7 +3,8 @@
  *
  * There are two passes over the top level, which is sorted by retained size. The first pass takes
  * single suspects from the start of the list, and adds up the remaining objects by class. The
- * second pass collects the members of large classes. Accumulation points are found last.
+ * second pass collects the members of large classes. Accumulation points are found last, and class
+ * objects are then split into the objects that their static fields hold.
  */
 #include "analysis/suspects.h"
 
@@ -66,11 +67,30 @@ static struct analysis_suspect *add_suspect(struct analysis_suspects *out)
 	struct analysis_suspect *s = &out->list[out->count++];
 
 	assert(out->count <= SUSPECTS_MAX);
-	s->ix = s->point_ix = HEAP_NONE;
+	s->ix = s->split_ix = s->point_ix = HEAP_NONE;
 	return s;
 }
 
+uint32_t analysis_suspect_top(const struct analysis_suspect *suspect)
+{
+	return suspect->split_ix == HEAP_NONE ? suspect->ix : suspect->split_ix;
+}
+
 /* ---- single objects ---- */
+
+static int set_single(const struct session *session, struct analysis_suspect *s, uint32_t ix,
+		      uint64_t retained_bytes, struct hdb_error *err)
+{
+	struct heap_object object;
+
+	TRY(heap_object(session->heap, ix, &object, err));
+	s->ix = ix;
+	s->class_no = object.class_no;
+	s->count = 1;
+	s->shallow_bytes = object.shallow_bytes;
+	s->retained_bytes = retained_bytes;
+	return HDB_OK;
+}
 
 /*
  * Takes objects from the top level, largest retained size first, down to the threshold. The rest of
@@ -86,10 +106,9 @@ static int find_singles(const struct session *session, struct analysis_suspects 
 	TRY(derive_children(session->derive, &top, err));
 	TRY(store_lists_begin(&top, session->heap->object_count, NULL, err));
 	while (out->count < SUSPECTS_MAX) {
-		struct heap_object object;
-		struct analysis_suspect *s;
 		bool is_elsewhere;
 		uint64_t retained;
+		uint32_t ix;
 
 		if (i == count) {
 			TRY(store_lists_next(&top, &batch, &count, err));
@@ -97,19 +116,14 @@ static int find_singles(const struct session *session, struct analysis_suspects 
 				break;
 			i = 0;
 		}
-		TRY(heap_object(session->heap, batch[i++], &object, err));
-		TRY(heap_passes_over(session->heap, object.ix, &is_elsewhere, err));
+		ix = batch[i++];
+		TRY(heap_passes_over(session->heap, ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		TRY(derive_retained(session->derive, object.ix, &retained, err));
+		TRY(derive_retained(session->derive, ix, &retained, err));
 		if (retained <= out->threshold_bytes)
 			break;
-		s = add_suspect(out);
-		s->ix = object.ix;
-		s->class_no = object.class_no;
-		s->count = 1;
-		s->shallow_bytes = object.shallow_bytes;
-		s->retained_bytes = retained;
+		TRY(set_single(session, add_suspect(out), ix, retained, err));
 	}
 	return HDB_OK;
 }
@@ -271,6 +285,7 @@ static int add_values(struct analysis_suspects *out, uint32_t class_no,
 {
 	const struct analysis_suspect group = {
 		.ix = HEAP_NONE,
+		.split_ix = HEAP_NONE,
 		.point_ix = HEAP_NONE,
 		.class_no = class_no,
 		.count = class->count,
@@ -409,17 +424,87 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 	return r;
 }
 
+/* Sets *class_ix to the class object to split: the suspect or its accumulation point, if any. */
+static int find_split(const struct session *session, const struct analysis_suspect *s,
+		      uint32_t *class_ix, struct hdb_error *err)
+{
+	struct heap_object object;
+
+	*class_ix = s->ix;
+	TRY(heap_object(session->heap, s->ix, &object, err));
+	if (object.kind == STORE_CLASS)
+		return HDB_OK;
+	*class_ix = s->point_ix;
+	TRY(heap_object(session->heap, s->point_ix, &object, err));
+	if (object.kind != STORE_CLASS)
+		*class_ix = HEAP_NONE;
+	return HDB_OK;
+}
+
+/*
+ * Replaces suspect `no`, if it is a class object, with the objects that the class dominates and
+ * that are large enough to be suspects. If none is, the class remains the suspect. If the rest is
+ * large enough, such as objects to which several fields lead, it becomes a suspect too.
+ */
+static int split_class(const struct session *session, struct analysis_suspects *out, size_t no,
+		       bool *is_split, struct hdb_error *err)
+{
+	struct analysis_suspect rest = out->list[no];
+	struct store_lists children;
+	const uint32_t *batch;
+	size_t count = 0, i = 0;
+	uint32_t class_ix;
+
+	TRY(find_split(session, &out->list[no], &class_ix, err));
+	if (class_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(derive_children(session->derive, &children, err));
+	TRY(store_lists_begin(&children, class_ix, NULL, err));
+	while (out->count < SUSPECTS_MAX) {
+		struct analysis_suspect *s;
+		uint64_t bytes;
+
+		if (i == count) {
+			TRY(store_lists_next(&children, &batch, &count, err));
+			i = 0;
+		}
+		if (!count)
+			break;
+		TRY(derive_retained(session->derive, batch[i], &bytes, err));
+		/* Only in a damaged table, a child retains as much as its parent. */
+		if (bytes <= out->threshold_bytes || bytes >= rest.retained_bytes)
+			break;
+		s = *is_split ? add_suspect(out) : &out->list[no];
+		TRY(set_single(session, s, batch[i++], bytes, err));
+		s->split_ix = class_ix;
+		*is_split = true;
+		rest.retained_bytes -= bytes;
+		rest.split_bytes = bytes;
+	}
+	if (*is_split && rest.retained_bytes > out->threshold_bytes && out->count < SUSPECTS_MAX) {
+		rest.point_ix = class_ix;
+		rest.is_list = false;
+		out->list[out->count++] = rest;
+	}
+	return HDB_OK;
+}
+
 static int find_points(const struct session *session, struct analysis_suspects *out,
 		       struct hdb_error *err)
 {
-	for (size_t i = 0; i < out->count; i++) {
+	for (size_t i = 0; i < out->count;) {
 		struct analysis_suspect *s = &out->list[i];
+		bool is_split = false;
 
-		if (s->ix != HEAP_NONE) {
+		if (s->split_bytes) {
+			/* the rest of a class, whose accumulation point is the class */
+		} else if (s->ix != HEAP_NONE) {
 			TRY(find_point(session, s, err));
-			continue;
+			TRY(split_class(session, out, i, &is_split, err));
+		} else {
+			TRY(analysis_common_path(session, s, err));
 		}
-		TRY(analysis_common_path(session, s, err));
+		i += !is_split;
 	}
 	return HDB_OK;
 }

@@ -8,6 +8,10 @@
  * threshold, which is a share of all reachable bytes. The rest of the top level is then grouped by
  * class, and a class is a suspect if its objects together retain more than the threshold.
  *
+ * The static fields of a class are unrelated. If the search from a single object finds a class
+ * object, each object that the class dominates and that retains more than the threshold is a
+ * suspect instead, and so is the rest if it is large enough.
+ *
  * From a single object, the search follows the tree down as long as one child retains most of its
  * parent. The last such object is the accumulation point. A group has no accumulation point,
  * because nothing dominates all its members. Instead, the shortest paths to its members are merged
@@ -35,7 +39,14 @@
 
 /* A single object, or a group of objects of the same class. */
 struct analysis_suspect {
-	uint32_t ix;       /* the object, or HEAP_NONE for a group */
+	uint32_t ix; /* the object, or HEAP_NONE for a group */
+	/* the class object that dominates the object, if it was split; otherwise HEAP_NONE */
+	uint32_t split_ix;
+	/*
+	 * for the rest of a class object, the minimum retained size of the objects that are
+	 * suspects themselves; otherwise 0
+	 */
+	uint64_t split_bytes;
 	uint32_t class_no; /* class of the object, or of all members */
 	uint64_t count;    /* 1, or the number of members */
 	uint64_t shallow_bytes;
@@ -94,6 +105,11 @@ struct analysis_suspects {
 int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);
 void analysis_suspects_release(struct analysis_suspects *suspects);
+/*
+ * Returns the object at which explanations of a suspect begin: the class object from which it was
+ * split, or the suspect itself. HEAP_NONE for a group.
+ */
+uint32_t analysis_suspect_top(const struct analysis_suspect *suspect);
 /* Releases the suspects, or stores them in the session for the next analysis_suspects_find. */
 void analysis_suspects_leave(const struct session *session, struct analysis_suspects *suspects);
 

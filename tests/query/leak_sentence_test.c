@@ -283,6 +283,94 @@ static void test_locals(void **state)
 	assert_true(is_passed(ids, 2));
 }
 
+/* Eleven static fields of 10,000 bytes each. */
+#define STATIC(name) "static a.W." name " = bytes(10000);"
+#define STATICS \
+	"a.W{};" STATIC("a") STATIC("b") STATIC("c") STATIC("d") STATIC("e") STATIC("f") \
+		STATIC("g") STATIC("h") STATIC("i") STATIC("j") STATIC("k")
+/* An entry of a map; a long key is larger than its String object, a short one is not. */
+#define ENTRY(key) "java.util.HashMap$Node{key=\"" key "\", value=a.Item{}, next=null}"
+
+/* The static fields of a class are suspects one by one, each with its own size and signature. */
+static void test_statics(void **state)
+{
+	static const struct {
+		const char *heap, *sentence, *signature;
+		double most_percent; /* upper bound of the first suspect's share */
+		unsigned suspects;
+	} statics[] = {
+		{ "a.W{}; static a.W.A = list(300*a.Item{data=bytes(1000)});"
+		  "static a.W.B = list(250*a.Item{data=bytes(1000)})",
+		  "W.A (static) holds 300 Item (", "a.W#static A > java.util.ArrayList", 55, 2 },
+		/* a small rest does not count, even if the static field's object has no children */
+		{ "a.W{}; static a.W.A = bytes(100000); static a.W.B = bytes(15000)",
+		  "W.A (static) holds one byte[100000] ", "a.W#static A > byte[]", 88, 1 },
+		/* the class above an application object belongs to the signature */
+		{ "a.W{}; static a.W.A = a.Cache{data=bytes(100000)};"
+		  "static a.W.B = a.Cache{data=bytes(90000)}",
+		  "Cache.data, in W.A (static), holds one byte[100000] ",
+		  "a.W#static A > a.Cache#data > byte[]", 54, 2 },
+		/* no static field is large enough, so the suspect is the class */
+		{ STATICS, "W.a (static), W.b (static), W.c (static) and 8 more hold 11 byte[] ",
+		  "a.W", 100, 1 },
+		/* the rest is large enough */
+		{ STATICS "static a.W.A = bytes(100000)",
+		  "W.a (static), W.b (static), W.c (static) and 8 more hold 11 byte[] ", "a.W", 54,
+		  2 },
+	};
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(statics) / sizeof(statics[0]); i++) {
+		struct hdb_rows *rows;
+		unsigned suspects = 1;
+		struct hw w;
+
+		planted_write(&w, statics[i].heap);
+		written_open(&heap, &w, "statics", NULL);
+		rows = ask_rows(heap.db, &ask);
+		assert_true(next_row(rows));
+		assert_memory_equal(value_of(rows, "text")->text, statics[i].sentence,
+				    strlen(statics[i].sentence));
+		assert_int_equal(value_of(rows, "signature_text")->text_size,
+				 strlen(statics[i].signature));
+		assert_memory_equal(value_of(rows, "signature_text")->text, statics[i].signature,
+				    strlen(statics[i].signature));
+		assert_true(value_of(rows, "percent")->d < statics[i].most_percent);
+		while (next_row(rows))
+			suspects++;
+		assert_int_equal(suspects, statics[i].suspects);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
+/* Keys are counted as strings, whatever their length. */
+static void test_keys(void **state)
+{
+	const struct ask ask = { .query = "leaks" };
+	uint64_t strings = 0;
+	struct hdb_rows *rows;
+	struct hw w;
+
+	(void)state;
+	planted_write(&w, "a.App{}; static a.App.all = java.util.HashMap{size=400, table="
+			  "java.util.HashMap$Node[](200*" ENTRY("k") ", 200*" ENTRY(
+				  "a key that is longer than the object of its string") ")}");
+	written_open(&heap, &w, "keys", NULL);
+	rows = ask_rows(heap.db, &ask);
+	while (next_row(rows)) {
+		if (strcmp(value_of(rows, "kind")->text, "element") != 0)
+			continue;
+		assert_string_not_equal(value_of(rows, "class")->text, "byte[]");
+		if (strcmp(value_of(rows, "class")->text, "java.lang.String") == 0)
+			strings += value_of(rows, "objects")->u;
+	}
+	assert_int_equal(strings, 400);
+	hdb_rows_close(rows);
+	written_close(&heap);
+}
+
 /*
  * The overview leaves out a finding about listeners only if a suspect that is explained holds them,
  * not if an unrelated suspect has nearly the same size.
@@ -327,10 +415,9 @@ static void test_listeners(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_listeners),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_locals),
+		cmocka_unit_test(test_sentences), cmocka_unit_test(test_listeners),
+		cmocka_unit_test(test_statics),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_order),     cmocka_unit_test(test_locals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

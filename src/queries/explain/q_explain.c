@@ -144,8 +144,9 @@ static bool is_found(const struct explaining *s, const struct analysis_suspect *
 	for (size_t i = 0; i < s->found.suspects.count; i++) {
 		const struct analysis_suspect *other = &s->found.suspects.list[i];
 
-		if (other->ix == HEAP_NONE ? other->class_no == suspect->class_no :
-					     other->ix == suspect->ix)
+		if (other->ix == HEAP_NONE ?
+			    other->class_no == suspect->class_no :
+			    other->ix == suspect->ix || other->ix == suspect->split_ix)
 			return true;
 	}
 	return false;
@@ -182,7 +183,7 @@ static int explain_one(struct query *q, const struct analysis_suspect *suspect,
 	struct explaining *s = q->state;
 	int r = HDB_NOTFOUND;
 
-	if (is_found(s, suspect))
+	if (is_found(s, suspect) || suspect->split_bytes)
 		return HDB_NOTFOUND;
 	if (suspect->ix != HEAP_NONE)
 		TRY_ERRORS(r = explain_chain(&q->session, &s->found.rules,

@@ -302,7 +302,10 @@ struct end_fields {
 	size_t count;
 	uint64_t more; /* number of fields not in the list that retain at least least_bytes */
 	uint64_t least_bytes; /* minimum retained size for a field to count */
+	uint64_t split_bytes; /* minimum size of fields that are suspects themselves, or 0 */
 	uint64_t kept_bytes;  /* total retained size of all fields */
+	uint64_t large_bytes; /* the same of fields of at least least_bytes */
+	uint64_t fields;      /* number of fields of at least a tenth of least_bytes */
 };
 
 /* Inserts a field into the list, unless another field refers to the same object. */
@@ -356,8 +359,12 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 		 * A name in angle brackets denotes a reference that the VM keeps for the class, not
 		 * a field.
 		 */
-		if (!field.retained_bytes || field.name[0] == '<')
+		if (!field.retained_bytes || field.name[0] == '<' ||
+		    (out->split_bytes && field.retained_bytes >= out->split_bytes))
 			continue;
+		if (field.retained_bytes >= out->least_bytes)
+			out->large_bytes += field.retained_bytes;
+		out->fields += field.retained_bytes >= out->least_bytes / END_FIELD_PART;
 		out->kept_bytes += field.retained_bytes;
 		keep_field(out, &field);
 	}
@@ -368,15 +375,17 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
  * Names the fields of an object that retain the most. out->named is 0 if no field retains anything.
  */
 static int name_end_fields(struct query *q, const struct heap_object *object,
-			   struct query_leak_owner *out, struct hdb_error *err)
+			   const struct query_leak_path *path, struct query_leak_owner *out,
+			   struct hdb_error *err)
 {
 	const bool is_static = object->kind == STORE_CLASS;
-	struct end_fields found = { .count = 0 };
+	struct end_fields found = { .split_bytes = path->split_bytes };
+	uint64_t own = path->rest_bytes;
 	struct heap_fields fields;
-	uint64_t own;
 	int r = HDB_OK;
 
-	TRY(derive_retained(q->derive, object->ix, &own, err));
+	if (!own)
+		TRY(derive_retained(q->derive, object->ix, &own, err));
 	found.least_bytes = own / END_FIELD_PART;
 	if (is_static)
 		heap_statics_begin(q->heap, (uint32_t)object->length, &fields);
@@ -391,8 +400,13 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	 * field retains nearly nothing. In this case, the largest fields are named regardless of
 	 * their size.
 	 */
-	if (found.kept_bytes < own / 2)
+	if (found.kept_bytes < own / 2) {
 		found.least_bytes = 0;
+	} else if (is_static && found.large_bytes < own / 2 && found.fields > found.count) {
+		/* A class with many static fields, none of which is large. */
+		found.least_bytes = 0;
+		found.more = found.fields - found.count;
+	}
 	for (size_t i = 0; i < found.count; i++) {
 		struct leak_holder *holder = &out->list[i];
 
@@ -427,7 +441,7 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	if (!is_thread && (object.kind == STORE_CLASS || object.kind == STORE_INSTANCE))
-		TRY(name_end_fields(q, &object, out, err));
+		TRY(name_end_fields(q, &object, path, out, err));
 	if (out->named)
 		return HDB_OK;
 	out->named = 1;

@@ -108,7 +108,9 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
 	f = leak_finding_at(l, l->list.count - 1);
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
-	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
+	/* Rules cannot tell the rest of a class from what was split off. */
+	for (size_t i = suspect->split_bytes ? sizeof(explain) / sizeof(explain[0]) : 0;
+	     r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
 		TRY_ERRORS(r = explain[i](q, l, f, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
@@ -154,6 +156,7 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 						 .count = 1,
 						 .shallow_bytes = object.shallow_bytes,
 						 .retained_bytes = fault->answer.retained_bytes,
+						 .split_ix = HEAP_NONE,
 						 .point_ix = fault->answer.kept_ix };
 	TRY(query_leak_path_find(q, new.suspect.point_ix, &new.path, err));
 	return base_vec_push(&l->list, &new, sizeof(new), err);

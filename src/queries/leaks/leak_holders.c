@@ -804,6 +804,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
 		      struct hdb_error *err)
 {
+	const uint32_t top_ix = analysis_suspect_top(suspect);
 	BASE_FREED struct holders *h = NULL;
 	struct query_leak_path better = { .count = 0 };
 	bool any = false, is_above = false;
@@ -817,14 +818,14 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	if (path->count)
 		TRY(find_parting(q, path, &at, &any, err));
 	if (!any)
-		return leak_culprit_find(q, path, suspect->ix, owner, err);
+		return leak_culprit_find(q, path, top_ix, owner, err);
 	TRY(BASE_ALLOC(h, 1, "holders of a suspect", err));
 	h->q = q;
 	h->path = path;
 	h->at = at;
 	TRY(find_holders(h, err));
 	if (!h->count)
-		return leak_culprit_find(q, path, suspect->ix, owner, err);
+		return leak_culprit_find(q, path, top_ix, owner, err);
 	TRY(choose_first(h, &better, &is_above, err));
 	TRY(find_top(h, &owner->top, err));
 	if (better.count)
@@ -833,7 +834,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		owner->ix[i] = h->list[i].owner_ix;
 	set_rule(owner, is_above ? RULE_ABOVE : h->list[0].rank);
 	if (h->count == 1 && !owner->top.kind)
-		return leak_culprit_find(q, path, suspect->ix, owner, err);
+		return leak_culprit_find(q, path, top_ix, owner, err);
 	take_all(h, owner);
 	return HDB_OK;
 }
@@ -882,6 +883,8 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		owner->ix[i] = HEAP_NONE;
 	if (end_ix != HEAP_NONE)
 		TRY(query_leak_path_find(q, end_ix, path, err));
+	path->split_bytes = suspect->split_bytes;
+	path->rest_bytes = suspect->split_bytes ? suspect->retained_bytes : 0;
 	if (suspect->ix != HEAP_NONE)
 		TRY(find_owner(q, suspect, path, owner, err));
 	else

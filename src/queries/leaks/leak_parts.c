@@ -172,8 +172,8 @@ struct elements {
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* indexed by class */
 	/*
-	 * by class: nonzero if `classes` already contains the exact sums for children of this
-	 * class, because such children contain no other elements
+	 * by class: nonzero if objects of this class are not followed, because they contain no
+	 * other elements; `classes` already contains the exact sums for children of this class
 	 */
 	uint8_t *is_end;
 	/* lists of dominated objects; reading a list overwrites the buffer */
@@ -253,7 +253,7 @@ static int find_ends(const struct elements *e, struct store_lists *lists, uint32
 		bool is_replaced = false;
 
 		TRY(heap_object(e->q->heap, at, &object, err));
-		if (e->is_platform[object.class_no])
+		if (!e->is_end[object.class_no])
 			TRY(replace_element(e->q, lists, &waiting, &is_replaced, err));
 		if (is_replaced)
 			continue;
@@ -424,7 +424,8 @@ static void release_following(struct following *f)
 }
 
 /* Chooses the children to follow: all children of the accumulation point, or a sample. */
-static int choose_children(struct following *f, uint32_t point_ix, struct hdb_error *err)
+static int choose_children(struct following *f, const struct analysis_suspect *suspect,
+			   struct hdb_error *err)
 {
 	struct elements *e = f->e;
 	struct store_lists lists;
@@ -433,14 +434,17 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
 	size_t count = 1;
 
 	TRY(derive_children(e->q->derive, &lists, err));
-	TRY(store_lists_begin(&lists, point_ix, &e->length, err));
+	TRY(store_lists_begin(&lists, suspect->point_ix, &e->length, err));
 	e->every = 1 + e->length / ELEMENTS_FOLLOWED;
 	while (count) {
 		TRY(store_lists_next(&lists, &batch, &count, err));
 		for (size_t i = 0; i < count; i++, done++) {
 			const struct child child = { batch[i], (uint32_t)times_of(e, done) };
+			uint64_t bytes = 0;
 
-			if (child.times)
+			if (suspect->split_bytes)
+				TRY(derive_retained(e->q->derive, batch[i], &bytes, err));
+			if (child.times && (!bytes || bytes < suspect->split_bytes))
 				TRY(base_vec_push(&f->children, &child, sizeof(child), err));
 			if (done % STEP_OBJECTS == 0)
 				TRY(base_step(e->q->work, done, err));
@@ -454,14 +458,14 @@ static int choose_children(struct following *f, uint32_t point_ix, struct hdb_er
  * Follows the children of the accumulation point, using all threads. The children are sorted by
  * retained size, largest first, as times_of requires, and are added in this order.
  */
-static int follow_children(struct query *q, struct elements *e, uint32_t point_ix,
-			   struct hdb_error *err)
+static int follow_children(struct query *q, struct elements *e,
+			   const struct analysis_suspect *suspect, struct hdb_error *err)
 {
 	const unsigned threads = q->work->threads;
 	BASE_SCOPED(release_following)
 	struct following f = { .e = e, .slot_count = BATCHES_PER_THREAD * threads };
 
-	TRY(choose_children(&f, point_ix, err));
+	TRY(choose_children(&f, suspect, err));
 	base_stage(q->work, "what suspects hold", f.children.count, "objects");
 	TRY(derive_tree_prepare(q->derive, err));
 	TRY(heap_prepare_blocks(q->heap, threads, err));
@@ -479,8 +483,8 @@ static int follow_children(struct query *q, struct elements *e, uint32_t point_i
 }
 
 /*
- * Uses the exact sums for children of classes that contain no other elements (application classes
- * and arrays of numbers). Sets *any to whether there are children of other classes.
+ * Uses the exact sums for children of classes that contain no other elements (application classes,
+ * strings and arrays of numbers). Sets *any to whether there are children of other classes.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
@@ -661,7 +665,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 
 		e->classes[no].class_no = no;
 		e->is_platform[no] = heap_is_platform_class(name);
-		e->is_end[no] = !e->is_platform[no] || heap_is_number_array(name);
+		e->is_end[no] = !e->is_platform[no] || heap_is_number_array(name) ||
+				strcmp(name, "java.lang.String") == 0;
 	}
 	return HDB_OK;
 }
@@ -718,7 +723,7 @@ int query_leak_elements(struct query *q, struct leak_rows *rows,
 		return follow_list(q, &e, &list, suspect->point_ix, err);
 	take_ends(&e, about->sums, about->no, &any);
 	if (any)
-		TRY(follow_children(q, &e, suspect->point_ix, err));
+		TRY(follow_children(q, &e, suspect, err));
 	TRY(list_classes(&list, e.classes, class_count, err));
 	if (e.every > 1)
 		TRY(mark_estimates(rows, first, &e, class_count, err));

@@ -42,6 +42,8 @@ struct query_leak_path {
 	bool is_end_kept;
 	/* whether the path starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
+	/* split_bytes and retained_bytes of a suspect that is the rest of a class; otherwise 0 */
+	uint64_t split_bytes, rest_bytes;
 };
 
 /*

@@ -371,7 +371,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 	int r = HDB_OK;
 
 	if (path->count)
-		TRY(find_start(&signer, path, s->ix, &start, err));
+		TRY(find_start(&signer, path, analysis_suspect_top(s), &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
 	/*

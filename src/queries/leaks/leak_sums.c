@@ -43,6 +43,7 @@ struct counting {
 	 * excludes nearly all objects
 	 */
 	uint64_t point_bits;
+	uint64_t split_bits; /* the same for suspects that were split from a class object */
 };
 
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
@@ -67,7 +68,7 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 	base_big_free(&sums->children_big);
 }
 
-/* ---- the suspect to which an object of the top level belongs ---- */
+/* ---- the suspect to which a suspect or an object of the top level belongs ---- */
 
 /*
  * Returns the suspect to which an object without a dominator belongs. class_no is used only if
@@ -81,7 +82,16 @@ static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t cl
 	return c->has_groups ? c->group_of_class[class_no] : NO_SUSPECT;
 }
 
-/* Builds the tables for suspect_of_top and add_to_children. */
+/* Returns the suspect that an object with a dominator is, or NO_SUSPECT. */
+static uint8_t split_suspect(const struct counting *c, uint32_t ix)
+{
+	for (size_t i = 0; c->split_bits >> ix % 64 & 1 && i < c->suspects->count; i++)
+		if (c->suspects->list[i].ix == ix)
+			return (uint8_t)i;
+	return NO_SUSPECT;
+}
+
+/* Builds the tables for suspect_of_top, split_suspect and add_to_children. */
 static int note_suspects(struct counting *c, struct hdb_error *err)
 {
 	const uint32_t class_count = c->session->heap->class_count;
@@ -98,6 +108,8 @@ static int note_suspects(struct counting *c, struct hdb_error *err)
 		}
 		if (s->point_ix != HEAP_NONE)
 			c->point_bits |= 1ull << s->point_ix % 64;
+		if (s->split_ix != HEAP_NONE)
+			c->split_bits |= 1ull << s->ix % 64;
 	}
 	return HDB_OK;
 }
@@ -122,8 +134,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Second pass: records the dominator of each inner object, or a label if the object has no
- * dominator. Classes are read only if there are groups.
+ * Second pass: records the dominator of each inner object, or a label if the object is a suspect or
+ * has no dominator. Classes are read only if there are groups.
  *
  * Threads process different blocks, and each place belongs to one object, so two threads never
  * write to the same place.
@@ -148,9 +160,11 @@ static int link_block(void *ctx, struct derive_block *block, struct hdb_error *e
 			up = FIRST_LABEL +
 			     suspect_of_top(c, first_ix + i,
 					    c->has_groups ? block->objects->class_no[i] : 0);
-		else
-			up = d == first_ix + i ? FIRST_LABEL + NO_SUSPECT :
-						 base_ranks_before(&c->inner, d);
+		else if (d == first_ix + i)
+			up = FIRST_LABEL + NO_SUSPECT;
+		else if ((up = FIRST_LABEL + split_suspect(c, first_ix + i)) ==
+			 FIRST_LABEL + NO_SUSPECT)
+			up = base_ranks_before(&c->inner, d);
 		atomic_store_explicit(&c->up[place++], up, memory_order_relaxed);
 	}
 	return HDB_OK;
@@ -243,6 +257,10 @@ static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_er
 			*out = NO_SUSPECT;
 		return HDB_OK;
 	}
+	/* A suspect that dominates nothing has no place. */
+	*out = is_inner ? NO_SUSPECT : split_suspect(c, ix);
+	if (*out != NO_SUSPECT)
+		return HDB_OK;
 	if (!find_label(c, is_inner ? place : base_ranks_before(&c->inner, d), &label))
 		return heap_damaged(c->session->heap, STORE_DOMINATORS, ix,
 				    "what dominates forms a circle", err);
@@ -284,7 +302,8 @@ static void add_to_children(struct counting *c, const struct derive_block *block
 		struct analysis_class_sum *sum =
 			analysis_leak_sums_children(c->out, s) + block->objects->class_no[i];
 
-		if (c->suspects->list[s].point_ix != tree->dominator[i])
+		if (c->suspects->list[s].point_ix != tree->dominator[i] ||
+		    split_suspect(c, block->objects->first_ix + i) != NO_SUSPECT)
 			continue;
 		sum->count++;
 		sum->shallow_bytes += block->objects->shallow[i];

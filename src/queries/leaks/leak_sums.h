@@ -3,8 +3,9 @@
  * of the objects that their accumulation points dominate. Both are exact and are computed in passes
  * over all objects.
  *
- * All suspects are on the top level of the dominator tree, so each object belongs to at most one
- * suspect, the one at the end of its chain of dominators. The first pass marks the objects that
+ * No suspect dominates another: suspects are on the top level of the dominator tree, or were split
+ * from a class object. So each object belongs to at most one suspect, the first one on its chain of
+ * dominators. The first pass marks the objects that
  * dominate others (inner objects), the second records the dominators of inner objects, and the
  * third visits all objects, follows the chains, and shortens them on the way as in union-find.
  *

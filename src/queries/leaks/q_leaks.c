@@ -268,8 +268,8 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 
 /*
  * Determines whether two suspects may have the same cause: an object on both paths retains at least
- * as much as the larger suspect. Threads and class loaders do not count because they hold unrelated
- * objects. Sets *shared to the number of shared steps, or to 0 if the causes differ.
+ * as much as the larger suspect. Threads, classes and class loaders do not count because they hold
+ * unrelated objects. Sets *shared to the number of shared steps, or to 0 if the causes differ.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -290,6 +290,7 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 	TRY(heap_object(q->heap, last, &object, err));
 	TRY(derive_retained(q->derive, last, &retained, err));
 	if (retained < (a_bytes > b_bytes ? a_bytes : b_bytes) || heap_is_thread(q->heap, last) ||
+	    object.kind == STORE_CLASS ||
 	    heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 		*shared = 0;
 	return HDB_OK;
