@@ -377,39 +377,62 @@ void entry_set_rest(const struct looking *l, struct explain_facts *out)
  * of one or more elements. Lists also count other changes, so for lists only equality of both
  * numbers is evidence. A copy of a map counts its entries as additions. A LinkedHashMap in access
  * order also counts lookups.
+ *
+ * Some collections count addAll as one change, so removals can make both numbers equal by chance.
+ * An array that is larger than its size explains shows that this may have happened: addAll adjusts
+ * the array to the added elements.
  */
-static const struct {
+struct counting {
 	const char *class_name;
-	bool is_list;
-} counting[] = {
-	{ "java.util.HashMap", false },         { "java.util.LinkedHashMap", false },
-	{ "java.util.TreeMap", false },         { "java.util.LinkedList", false },
-	{ "java.util.IdentityHashMap", false }, { "java.util.ArrayList", true },
-	{ "java.util.Vector", true },           { "java.util.PriorityQueue", true },
+	bool is_list, is_exact;
+	unsigned growth_percent; /* maximum capacity after one addition at a time, or 0 */
+};
+
+static const struct counting counting[] = {
+	{ "java.util.HashMap", false, true, 0 },
+	{ "java.util.LinkedHashMap", false, true, 0 },
+	{ "java.util.TreeMap", false, false, 0 },
+	{ "java.util.LinkedList", false, false, 0 },
+	{ "java.util.IdentityHashMap", false, true, 0 },
+	{ "java.util.ArrayList", true, false, 150 },
+	{ "java.util.Vector", true, false, 200 },
+	{ "java.util.PriorityQueue", true, false, 200 },
 };
 #define COUNTING (sizeof(counting) / sizeof(counting[0]))
+/* Capacity of an empty ArrayList, Vector or PriorityQueue, rounded up. */
+#define FIRST_CAPACITY 16u
+
+/* Returns NULL if the collection does not count its changes. */
+static const struct counting *counting_of(struct heap *heap, const struct heap_collection *c)
+{
+	const char *name = c->inner ? heap_class_name(heap, c->inner_class) : "";
+
+	for (size_t i = 0; i < COUNTING; i++)
+		if (strcmp(name, counting[i].class_name) == 0)
+			return &counting[i];
+	return NULL;
+}
 
 int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
 		 struct hdb_error *err)
 {
-	const char *name = c->inner ? heap_class_name(heap, c->inner_class) : "";
+	const struct counting *counts = counting_of(heap, c);
 	const struct heap_as as = { c->inner_ix, c->inner_class };
 	int64_t number, by_access = 0;
-	size_t i = 0;
 
 	*never = false;
 	*removed = 0;
-	while (i < COUNTING && strcmp(name, counting[i].class_name) != 0)
-		i++;
-	if (i == COUNTING)
+	if (!counts)
 		return HDB_OK;
 	TRY_FOUND(heap_path_number_as(heap, as, "modCount", &number, err));
 	if (number < 0)
 		return HDB_OK;
-	*never = (uint64_t)number == c->size;
-	if (counting[i].is_list || (uint64_t)number <= c->size)
+	*never = (uint64_t)number == c->size &&
+		 (!counts->growth_percent || !c->has_capacity ||
+		  c->capacity <= FIRST_CAPACITY + c->size / 100 * counts->growth_percent);
+	if (counts->is_list || (uint64_t)number <= c->size)
 		return HDB_OK;
-	if (strcmp(name, "java.util.LinkedHashMap") == 0)
+	if (strcmp(counts->class_name, "java.util.LinkedHashMap") == 0)
 		TRY_FOUND(heap_path_number_as(heap, as, "accessOrder", &by_access, err));
 	*removed = by_access ? 0 : ((uint64_t)number - c->size) / 2;
 	return HDB_OK;
@@ -431,7 +454,8 @@ int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct 
 	if (!never || strncmp(out->figures[EXPLAIN_FACT_entries_kind].text,
 			      "Collections$Unmodifiable", 24) == 0)
 		return HDB_OK;
-	(void)snprintf(text, sizeof(text), "No %s was ever removed from the %.60s.",
+	(void)snprintf(text, sizeof(text), "%s %s was ever removed from the %.60s.",
+		       counting_of(heap, c)->is_exact ? "No" : "Probably no",
 		       c->rule->kind == HEAP_MAP ? "entry" : "element",
 		       out->figures[EXPLAIN_FACT_entries_kind].text);
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
