@@ -62,7 +62,7 @@ make_report PlantedLoader "$TMPDIR/classes"
 planted PlantedLoader 80 'DriverManager.registeredDrivers (static) holds ' \
 	'class java.sql.DriverManager . static registeredDrivers`' loader-closed
 heapdb query triage --db PlantedLoader.heapdb --csv --columns rule,count,detail > details
-grep -q '^loader-closed,4,.*kept by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
+grep -q '^loader-closed,4,.*held by a JDBC driver' details || complain "PlantedLoader: no hint at the drivers"
 heapdb query leaks --db PlantedLoader.heapdb --csv --columns kind,text > details
 grep -q '^explanation,.* Kept by .*, a JDBC driver that was not deregistered\.' details ||
 	complain "PlantedLoader: leaks has no hint at the drivers"
