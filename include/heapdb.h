@@ -183,7 +183,7 @@ struct hdb_import_result {
  * the extension ".heapdb"; required for "-"). The dump may be compressed by gzip or zstd, and may
  * be a pipe; "-" is standard input. A Perfetto trace must be a file; opt->snapshot selects one of
  * its Java heap graphs. A portable heap dump of OpenJ9 that is not a plain file is copied to the
- * database's directory while it is read. The database gets its name only when it is complete. `opt`
+ * database's directory while it is read. The database file appears only when it is complete. `opt`
  * and `out` may be NULL. Returns HDB_EEXIST if the database exists and `force` is not set, and
  * HDB_END as described for `wait`.
  */

@@ -18,8 +18,8 @@
  */
 #define ANALYSIS_COUNTER_PIECES 21u
 /*
- * Number of additions by which analysis_counter_prefetch is ahead: as many as the memory can fetch
- * at the same time.
+ * How many additions ahead analysis_counter_prefetch works: as many as the memory can fetch at the
+ * same time.
  */
 #define ANALYSIS_COUNTER_AHEAD 16u
 

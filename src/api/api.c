@@ -118,8 +118,8 @@ static int begin_again(const struct heap *heap, const struct hdb_progress *progr
 	if (heap_keeps_dump(heap) && !heap->dump.path)
 		return hdb_fail(
 			err, HDB_EVERSION,
-			"%s: written by %s in a format that this version does not read, and the "
-			"dump is stored in this file; import %s again",
+			"%s: written by %s in a format that this version does not read, so the "
+			"dump stored in it cannot be read either; import %s again",
 			path, writer, dump);
 	if (access(dump, R_OK) != 0)
 		return hdb_fail(

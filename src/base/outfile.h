@@ -1,6 +1,6 @@
 /*
- * base/outfile.h - a file that is written sequentially, plain or compressed, and gets its name only
- * when it is complete.
+ * base/outfile.h - a file that is written sequentially, plain or compressed, and appears under its
+ * name only when it is complete.
  *
  * gzip files have the JDK's format: members of 1 MiB, with "HPROF BLOCKSIZE=" in the comment of the
  * first member. zstd files have a seek table. Parts of both can therefore be read separately.

@@ -53,7 +53,7 @@ static inline bool processor_moves_bits(void)
 #endif
 }
 
-/* Returns whether the processor computes with four 64-bit numbers at once. */
+/* Returns whether the processor can operate on four 64-bit numbers at once. */
 static inline bool processor_has_vectors(void)
 {
 	return PROCESSOR_HAS("avx2") && processor_has_bits();

@@ -112,9 +112,9 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 		 struct hdb_error *err);
 
 /*
- * Searches for objects near the roots that are reachable by strong references, until references_max
- * references have been followed in all searches together, or as many as are worth it. *is_open is
- * false if the table reach.strong exists or was found to be needed.
+ * Searches near the roots for strongly reachable objects. Stops when all searches together have
+ * followed references_max references, or earlier if building the table reach.strong is likely to be
+ * cheaper. *is_open is false if that table exists or is needed instead.
  */
 int derive_strong_near(struct derive *derive, uint64_t references_max, bool *is_open,
 		       struct hdb_error *err);

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Number of edges by which the prefetching of counters is ahead. */
+/* How many edges ahead to prefetch counters. */
 #define AHEAD 16
 
 struct turn {

@@ -429,7 +429,10 @@ static int need_near(struct derive *derive, struct hdb_error *err)
 	return open_near(derive, references_max, derive->near, err);
 }
 
-/* Searches for a path to ix, or with HEAP_NONE until so many references have been followed. */
+/*
+ * Searches for a path to ix. If ix is HEAP_NONE, searches until references_max references have been
+ * followed.
+ */
 static int find_near(struct derive *derive, uint32_t ix, uint64_t references_max, bool *is_known,
 		     struct hdb_error *err)
 {

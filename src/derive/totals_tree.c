@@ -39,7 +39,7 @@
 /* Number of ranges per thread that are processed at the same time. Each range takes a few MB. */
 #define SLOTS_PER_THREAD 2u
 
-/* Number of objects by which the prefetching of links is ahead. */
+/* How many objects ahead to prefetch links. */
 #define AHEAD 16u
 
 /* Totals of the objects of one class. Each slot has its own totals, so threads never share them. */

@@ -35,7 +35,7 @@
 #define BUCKET_KEPT (1u << 18)
 /* Number of nodes between two checks of the cancel flag. */
 #define STEP_NODES 16384u
-/* Number of bucket entries by which the prefetching of groups, rows and target states is ahead. */
+/* How many bucket entries ahead to prefetch groups, rows and target states. */
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24
 #define TARGETS_AHEAD 12

@@ -26,10 +26,10 @@ struct graph_paths {
 	const struct graph_access *graph;
 	struct graph_paths_options opt;
 	struct graph_node_map map; /* visited nodes, in search order */
-	/* uint32_t, by number: number of the next node on the path to the target */
+	/* uint32_t, indexed by node number: the next node on the path to the target */
 	struct base_vec toward;
 	uint32_t expanded; /* nodes with a lower number have been expanded */
-	uint32_t looked;   /* nodes with a lower number have been checked for being roots */
+	uint32_t looked;   /* it is known which nodes with a lower number are roots */
 	uint32_t *path;    /* the last path returned */
 	size_t path_limit;
 };

@@ -30,9 +30,9 @@ struct graph_preorder_link {
 struct graph_preorder {
 	struct base_work *work;
 	struct base_ranks inner;          /* nodes */
-	struct graph_preorder_link *link; /* by place among the inner nodes */
-	_Atomic uint64_t *is_last;        /* by place: whether the node has no next sibling */
-	_Atomic uint32_t top;             /* first inner node of the top level */
+	struct graph_preorder_link *link; /* indexed by position among the inner nodes */
+	_Atomic uint64_t *is_last; /* bit set, same index: whether the node has no next sibling */
+	_Atomic uint32_t top;      /* first inner node of the top level */
 	struct base_big link_big, last_big;
 };
 

@@ -14,7 +14,7 @@
 /* Number of edges between two calls of base_step. */
 #define STEP_EDGES 0x10000
 
-/* Number of queue entries by which the prefetching of rows and of target states is ahead. */
+/* How many queue entries ahead to prefetch rows and target states. */
 #define START_AHEAD 48
 #define GROUP_AHEAD 36
 #define ROW_AHEAD 24

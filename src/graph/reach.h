@@ -93,9 +93,10 @@ int graph_near_open(const struct graph_near_options *options, struct graph_near 
 void graph_near_close(struct graph_near *near);
 /*
  * Searches for the path to a node, until references_max references have been followed in all calls
- * together. *is_known is false if the path was not found. Otherwise parent[node] is as in
- * graph_cheapest_tree if graph_near_has, and the node is unreachable if not. GRAPH_NONE is never
- * found. After a failure, the search must be closed.
+ * together. *is_known is false if the search stopped before the answer was known. Otherwise, if
+ * graph_near_has returns true for the node, parent[node] is as in graph_cheapest_tree; if it
+ * returns false, the node is unreachable. GRAPH_NONE is never found. After a failure, the search
+ * must be closed.
  */
 int graph_near_find(struct graph_near *near, uint32_t node, uint64_t references_max, bool *is_known,
 		    struct hdb_error *err);

@@ -15,10 +15,7 @@
 #define LOW_END 65536u
 /* The span is divided into one part per this many IDs. */
 #define IDS_PER_PART 2u
-/*
- * Number of IDs by which prefetching is ahead of lookups, first for the directory and then for the
- * array.
- */
+/* How many IDs ahead of lookups to prefetch, first for the directory and then for the array. */
 #define AHEAD 16u
 
 void import_idset_sorted_release(struct idset_sorted *set)

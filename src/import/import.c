@@ -246,8 +246,7 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 							    struct store_problem, 0)
 							->message :
 						"");
-	return hdb_fail(err, HDB_EUSAGE,
-			"%s: no heap dump number %u; the number of heap dumps in the file is %u",
+	return hdb_fail(err, HDB_EUSAGE, "%s: no heap dump number %u (heap dumps in the file: %u)",
 			im->source->path, im->origin.snapshot, im->origin.snapshot_count);
 }
 

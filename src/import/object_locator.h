@@ -3,7 +3,7 @@
  *
  * VMs write objects in the order of their addresses, region by region. A part of the file in which
  * IDs increase is called a piece. To read the objects of a block, only the few pieces that contain
- * the IDs of the block are read. Only a disordered dump requires a table of offsets.
+ * the IDs of the block are read. Only a dump that is out of order requires a table of offsets.
  */
 #ifndef IMPORT_OBJECT_LOCATOR_H
 #define IMPORT_OBJECT_LOCATOR_H
@@ -39,7 +39,7 @@ struct import_extent {
 };
 
 struct import_locator {
-	/* struct import_piece in file order; empty if the dump is disordered */
+	/* struct import_piece in file order; empty if the dump is out of order */
 	struct base_vec pieces;
 	struct base_vec extents; /* struct import_extent in file order */
 	uint64_t object_count;

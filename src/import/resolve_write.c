@@ -106,7 +106,7 @@ static int report_short(struct import *im, const struct slot *s, struct hdb_erro
 			&(struct import_trouble){ .kind = STORE_PROBLEM_SHORT_INSTANCE,
 						  .offset = one->offset,
 						  .object_id = one->id },
-			err, "instance 0x%" PRIx64 " has fewer bytes than its class has fields",
+			err, "instance 0x%" PRIx64 " is too short for the fields of its class",
 			one->id));
 	}
 	im->damage.problem_count += s->short_count - s->shorts.count;

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* Number of IDs by which the prefetching of map slots is ahead. */
+/* How many IDs ahead to prefetch map slots. */
 #define TEXTS_AHEAD 16u
 
 int import_scan_texts(struct scan *s, struct hdb_error *err)

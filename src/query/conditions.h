@@ -1,6 +1,6 @@
 /*
- * query/conditions.h - conditions under which an answer is "no", for builds that watch a heap: the
- * --fail-if option.
+ * query/conditions.h - the --fail-if option: conditions that make heapdb fail, for builds that
+ * monitor heap size.
  *
  * condition  measure OP number
  * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | leaks() | secrets()

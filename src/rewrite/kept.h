@@ -1,7 +1,7 @@
 /*
  * rewrite/kept.h - primitive arrays that are kept because they are the text of a string or the
  * buffer of a bitmap, while others are dropped. If several bitmaps have equal pixels, only one
- * buffer is kept. HprofBufferShrinker of Matrix does the same.
+ * buffer is kept. Matrix's HprofBufferShrinker works in the same way.
  */
 #ifndef REWRITE_KEPT_H
 #define REWRITE_KEPT_H

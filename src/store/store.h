@@ -2,8 +2,8 @@
  * store/store.h - a heap database file: snapshots, blocks with checksums, meta values, and
  * publishing of tables.
  *
- * No other room calls mdb_*. A block is one LMDB value. Its key is (table, key) in big-endian
- * order, so a table is a range of keys in numeric order. FORMAT.md describes the bytes.
+ * No other module calls mdb_*. A block is one LMDB value. Its key is (table, key) in big-endian
+ * order, so a table is a range of keys in numeric order. FORMAT.md describes the byte layout.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -251,9 +251,9 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 		    struct hdb_error *err);
 
 /*
- * Makes everything visible at once and, unless it is unsynced, durable. Frees the writer. A new
- * database gets its name. After a build, refreshes the store on which it was begun. After a
- * failure, nothing is visible.
+ * Makes everything visible at once and, unless it is unsynced, durable. Frees the writer. Gives a
+ * new database file its final name. After a build, refreshes the store on which it was begun. After
+ * a failure, nothing is visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 

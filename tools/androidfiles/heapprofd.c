@@ -672,9 +672,8 @@ int android_native_group(struct android_native *native, unsigned dump,
 	int rc;
 
 	if (dump > native->dumps.count)
-		return hdb_fail(err, HDB_EUSAGE,
-				"no dump number %u; the number of dumps in the trace is %zu", dump,
-				native->dumps.count);
+		return hdb_fail(err, HDB_EUSAGE, "no dump number %u (dumps in the trace: %zu)",
+				dump, native->dumps.count);
 	rc = take_packets(&r);
 	if (rc == HDB_OK && !is_stack)
 		rc = add_sites(&r, by == ANDROID_BY_MODULE, tree);

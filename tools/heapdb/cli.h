@@ -113,8 +113,8 @@ void cli_notice(const struct cli *cli, const char *format, ...) HDB_PRINTF(2, 3)
 void cli_on_notice(void *ctx, const char *text);
 
 /*
- * A problem of a database, which is among the facts of every answer. The strings are borrowed from
- * the database.
+ * A problem with a database, reported as a fact in every answer. The strings are borrowed from the
+ * database.
  */
 struct health_line {
 	const char *name, *text; /* "stale", "redacted", "incomplete" */
@@ -179,7 +179,7 @@ void export_suggest_query(const struct cli *cli, const char *name);
 /* Returns the query arguments from the command line. */
 struct hdb_query_args cli_query_args(const struct options *opt);
 
-/* Runs `print` with its output in the file of -o, which gets its name only when complete. */
+/* Runs `print` with its output in the -o file, which appears only when it is complete. */
 int export_to_file(struct cli *cli, int (*print)(struct cli *cli));
 
 /*

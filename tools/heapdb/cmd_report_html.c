@@ -352,7 +352,7 @@ static int put_page(struct cli *cli)
 	return rc;
 }
 
-/* The file gets its name when it is complete, and has mode 0600. */
+/* The file appears only when it is complete, and has mode 0600. */
 int report_html(struct cli *cli, const char *path)
 {
 	const mode_t mask = umask(077);

@@ -50,7 +50,7 @@ struct gate_budget {
 
 /* The keywords of the measures in a budget. */
 extern const char *const gate_words[];
-/* Returns whether values of the measure are bytes. */
+/* Returns whether the measure is in bytes. */
 static inline bool gate_is_size(const struct gate_check *c)
 {
 	return (c->measure == GATE_SHALLOW || c->measure == GATE_RETAINED ||

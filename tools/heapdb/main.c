@@ -522,7 +522,7 @@ static const struct command *choose_command(struct cli *cli, const char *name)
 	}
 	if (name[0] == '-' && name[1]) {
 		cli_usage(cli,
-			  "expected a command before %s: options come after it, as in "
+			  "expected a command before %s: options follow the command, as in "
 			  "`heapdb info --db FILE`",
 			  name);
 		return NULL;

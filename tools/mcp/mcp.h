@@ -1,9 +1,10 @@
 /*
- * mcp/mcp.h - MCP server: answers questions about the heap databases below given directories over
- * the Model Context Protocol. The only header that the command includes.
+ * mcp/mcp.h - MCP server: answers questions over the Model Context Protocol about the heap
+ * databases in and below the given directories. The only header that the command includes.
  *
- * No request changes or removes a dump or database. With the user's consent, a request imports a
- * dump or captures a running JVM. As with all queries, computed tables are stored in the database.
+ * No request removes a database, or changes or removes a dump. With the user's consent, a request
+ * may import a dump or capture a running JVM. As elsewhere, a query may add computed tables to the
+ * database.
  */
 #ifndef HEAPDB_MCP_H
 #define HEAPDB_MCP_H

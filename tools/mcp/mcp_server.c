@@ -571,7 +571,7 @@ static void on_read(struct server *s, const json_t *message)
 static const struct method {
 	const char *name;
 	void (*run)(struct server *s, const json_t *message);
-	bool is_work; /* whether the working thread answers it instead of the reading thread */
+	bool is_work; /* whether the worker thread answers it, not the reader thread */
 } methods[] = {
 	{ "initialize", on_initialize, false },
 	{ "server/discover", on_discover, false },

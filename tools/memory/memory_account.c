@@ -519,8 +519,8 @@ static int claim_all(struct account *a, struct hdb_error *err)
 		if (!m->rows[i].detail[0])
 			a->located[m->rows[i].part] = m->rows[i].committed;
 	/*
-	 * the metaspace comes first, because only the malloc blocks of the other categories are
-	 * known
+	 * the metaspace comes first: for the other categories, nothing is known except their malloc
+	 * blocks
 	 */
 	TRY(claim_mapped(a, true, err));
 	TRY(claim_blocks(a, &vm, err));

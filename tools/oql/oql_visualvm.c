@@ -765,7 +765,7 @@ static struct value parse_steps(struct translator *t, struct value v)
 
 			expect(t, "]");
 			if (v.kind != OBJECT && v.kind != ANY)
-				refuse(t, "an element of a list", "LIMIT 1 OFFSET 0");
+				refuse(t, "access to a list element", "LIMIT 1 OFFSET 0");
 			v = make(ANY, put(t, "element(%s, %s)", v.sql, i.sql));
 		} else {
 			break;
@@ -934,7 +934,7 @@ static struct value combine(struct translator *t, const struct binary *op, const
 	const bool is_text = a->kind == TEXT || b->kind == TEXT;
 
 	if (op->level == 1 && (b->kind == TEXT || b->kind == NUMBER))
-		return refuse(t, "the operator || with a default value", "coalesce(a, b)");
+		return refuse(t, "the operator || before a default value", "coalesce(a, b)");
 	if (op->level <= 2)
 		return make(BOOL,
 			    put(t, "(%s %s %s)", as_condition(t, a), op->sql, as_condition(t, b)));

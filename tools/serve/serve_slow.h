@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Time limit in ms from the connection, or the previous answer, to the complete headers of a
- * request; and the shorter limit that is used when this many connections are idle, because they
- * block others.
+ * Time limit in ms for receiving the complete headers of a request, counted from the connection or
+ * the previous answer. If at least SERVE_SLOW_MANY connections are idle, SERVE_SLOW_MANY_MS applies
+ * instead, because idle connections keep others out.
  */
 #define SERVE_SLOW_MS 15000
 #define SERVE_SLOW_MANY 100

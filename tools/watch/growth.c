@@ -276,9 +276,9 @@ const struct growth_class *growth_class_in(const struct growth *g, const struct 
 }
 
 /*
- * Fills in the points of a class for histograms that do not list it. There it is smaller than all
- * listed classes. It is assumed to be as large as the smallest of these, or as large as when it
- * first appears if that is less.
+ * Computes the points of a class. A histogram that does not list the class lists only larger
+ * classes. For such a histogram, the class is assumed to be as large as the smallest listed class,
+ * or as large as in the next histogram if that is less.
  */
 static void fill_points(const struct growth *g, const struct growth_run *run,
 			const struct growth_class *last, struct class_points *out)

@@ -193,7 +193,7 @@ static int take_sums(struct spilled *p, uint32_t range, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the complete sum of the object with number k of the range to the sum of its dominator. */
+/* Adds the complete sum of object k of the range to the sum of its dominator. */
 static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct hdb_error *err)
 {
 	const uint32_t dominator = p->dominators->dominator[base + k];

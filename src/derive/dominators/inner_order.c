@@ -4,7 +4,7 @@
 #include "derive/blocks.h"
 #include "derive/build.h"
 
-/* Number of objects by which the prefetching of links is ahead. */
+/* How many objects ahead to prefetch links. */
 #define AHEAD 16u
 
 struct numbering {

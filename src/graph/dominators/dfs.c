@@ -22,7 +22,7 @@
 
 #include <assert.h>
 
-/* Number of targets by which the prefetching of rows is ahead. */
+/* How many targets ahead to prefetch rows. */
 #define ROW_AHEAD 4
 
 /*

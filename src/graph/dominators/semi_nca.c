@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Number of edges by which the prefetching of links, and then of their ancestors, is ahead. */
+/* How many edges ahead to prefetch links, and then their ancestors. */
 #define LINK_AHEAD 32u
 #define ANCESTOR_AHEAD 12u
 

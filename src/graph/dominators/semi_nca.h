@@ -28,9 +28,9 @@ struct graph_dominators {
 	struct base_work *work;
 	uint32_t node_count;
 	uint32_t count; /* number of reached nodes */
-	/* number of each node's dominator, by number; [0] is 0 */
+	/* indexed by node number: number of the node's dominator; [0] is 0 */
 	const uint32_t *dominator;
-	struct base_runs numbers; /* by node; to be read with graph_dominators_numbers */
+	struct base_runs numbers; /* indexed by node; read with graph_dominators_numbers */
 	uint64_t step_count;      /* number of visited nodes, visited edges, and followed links */
 	struct base_big dominator_big;
 };

@@ -25,7 +25,7 @@
 /* Number of steps between two calls of base_step. */
 #define DOM_STEP_MASK 0xffffu
 
-/* Number of targets or numbers by which prefetching is ahead. */
+/* How many targets or numbers ahead to prefetch. */
 #define DOM_AHEAD 8
 
 /*
@@ -67,8 +67,9 @@ enum dom_state {
 struct dom_level {
 	/* the dominator of these roots, which is the virtual root for the first level */
 	uint32_t owner;
-	uint32_t number;       /* number of the owner */
-	struct base_vec found; /* uint32_t: roots to which the owner need not refer */
+	uint32_t number; /* number of the owner */
+	/* uint32_t: roots found by probes; the owner may not refer to them */
+	struct base_vec found;
 };
 
 /* One thread's part of the graph, with separate numbers. */

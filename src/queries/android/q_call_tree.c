@@ -159,7 +159,7 @@ static void report_cut(struct query *q, const struct state *s)
 	};
 
 	if (cut.rows)
-		query_cut(q, &cut, "levels beyond --depth");
+		query_cut(q, &cut, "levels deeper than --depth");
 }
 
 static int open_tree(struct query *q, struct hdb_error *err)

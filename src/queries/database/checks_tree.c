@@ -43,7 +43,7 @@ int query_check_agreement(struct query *q, struct query_check_found *found, stru
 
 /* ---- children ---- */
 
-/* Number of list entries by which prefetching of dominators and sizes is ahead. */
+/* How many list entries ahead to prefetch dominators and sizes. */
 #define CHILDREN_AHEAD 16u
 
 struct children {

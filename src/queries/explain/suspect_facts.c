@@ -39,8 +39,8 @@
 /* Minimum number of collections from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
 /*
- * Minimum number of objects in a chain, and limit on the number of all objects of the class in
- * relation to the chain.
+ * Minimum number of objects in a chain, and maximum ratio of all objects of the class to the
+ * objects in the chain.
  */
 #define FACTS_CHAIN_MIN 1000
 #define FACTS_CHAIN_PART 1.02
@@ -645,8 +645,8 @@ static int look_above(struct held_walk *w, struct hdb_error *err)
 }
 
 /*
- * Reads the owners of the largest collection or, without one, of the accumulation point. Most
- * members of a group have the same owners, on their common path.
+ * Reads the owners of the largest collection or, if there is none, of the accumulation point. For a
+ * group, reads the owners on the common path of its members, because most members share them.
  */
 static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 			  struct explain_facts *out, struct hdb_error *err)

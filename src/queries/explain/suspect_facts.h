@@ -147,18 +147,18 @@
 	X(holder_field)   /* string: field that refers to the largest collection */ \
 	X(limit) /* string: field of an owner that means "no limit": "Sessions.timeout is -1" */ \
 	X(bound) /* string: field of an owner that sets a limit: "Cache.maxSize is 500" */ \
-	X(is_nested) /* 1 if the largest collection is one entry of the owner's collection */ \
-	X(full)      /* string: field of an owner that equals the number of entries: a limit */ \
-	X(demand)    /* string: field of an owner that means that no element was requested */ \
-	X(evicts) /* 1 for a LinkedHashMap of the application, which removes its eldest entry */ \
-	X(owner)  /* string: nearest owner and its field, such as "Cache.entries" */ \
-	X(flow)   /* string: counts of an owner that show many additions and few removals */ \
-	X(unattended)    /* string: an owner's empty list of consumers */ \
-	X(many)          /* 1 for many entries, or a moderate number of large ones */ \
-	X(empty_values)  /* percentage of map entries whose value is null or means "nothing" */ \
-	X(empty_value)   /* string: class of one such value, or "null" */ \
-	X(field)         /* string: field of the values that retains the most */ \
-	X(field_kind)    /* string: class of the objects to which this field refers */ \
+	X(is_nested)    /* 1 if the largest collection is one entry of the owner's collection */ \
+	X(full)         /* string: field of an owner that equals the number of entries: a limit */ \
+	X(demand)       /* string: field of an owner that means that no element was requested */ \
+	X(evicts)       /* 1 for an application's LinkedHashMap that removes its eldest entry */ \
+	X(owner)        /* string: nearest owner and its field, such as "Cache.entries" */ \
+	X(flow)         /* string: counts of an owner that show many additions and few removals */ \
+	X(unattended)   /* string: an owner's empty list of consumers */ \
+	X(many)         /* 1 for many entries, or a moderate number of large ones */ \
+	X(empty_values) /* percentage of map entries whose value is null or means "nothing" */ \
+	X(empty_value)  /* string: class of one such value, or "null" */ \
+	X(field)        /* string: field of the values that retains the most */ \
+	X(field_kind)   /* string: class of the objects to which this field refers */ \
 	X(field_percent) /* percentage of the values' retained size that this field retains */ \
 	X(is_machinery)  /* 1 if these are platform objects other than collections and strings */ \
 	X(loaders)       /* closed class loaders */ \

@@ -21,7 +21,7 @@
  * than FIRST_LABEL, because not every object dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
-/* Number of objects by which prefetching is ahead. */
+/* How many objects ahead to prefetch. */
 #define AHEAD 16u
 
 static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");

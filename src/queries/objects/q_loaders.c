@@ -89,7 +89,7 @@ static int add_loader_totals(struct query *q, struct loaders *s, bool is_shown,
 	return HDB_OK;
 }
 
-/* Loads the totals of classes by number, and of class loaders. */
+/* Loads the totals of the classes, indexed by class number, and of the class loaders. */
 static int add_totals(struct query *q, struct loaders *s, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(s->shown, s->tree.all.count + 1, "class loaders", err));

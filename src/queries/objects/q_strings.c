@@ -23,7 +23,7 @@
 /* Limits for one match of a regular expression, because some patterns take exponential time. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 65536u
-/* Maximum number of units of a prefix. */
+/* Maximum length of a prefix in UTF-16 units. */
 #define PREFIX_MAX 4096u
 /* Number of strings between two checks of the cancel flag. */
 #define STEP_STRINGS 4096

@@ -12,8 +12,8 @@
 #include "query/merged_cells.h"
 
 /*
- * Without --min, nodes of the dominator tree are shown that retain at least this part of all
- * reachable bytes (a divisor).
+ * Without --min, shows the nodes of the dominator tree that retain at least 1/MIN_PART of all
+ * reachable bytes.
  */
 #define MIN_PART 1000
 

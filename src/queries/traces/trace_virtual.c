@@ -324,7 +324,7 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
-	/* The reference has the name of the animator's field, which the caller sets. */
+	/* The reference is named after the animator's field. The caller sets this name. */
 	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 
