@@ -6,8 +6,6 @@
 
 #include "analysis/describe.h"
 #include "heap/threads.h"
-#include "heap/values/values.h"
-#include "queries/objects/thread_state.h"
 #include "queries/objects/thread_waits.h"
 
 #include <assert.h>
@@ -23,33 +21,16 @@
 /* A thread of the suspect. */
 struct member {
 	size_t incident; /* INCIDENTS_MAX: none */
-	const char *state;
-	uint32_t ix, blocker_ix, owner_ix;
-	bool is_monitor;
+	struct query_wait wait;
 };
 
 struct incidents {
 	struct query *q;
-	struct base_idmap traces; /* from a thread to the serial number of its stack trace */
+	struct query_waits waits;
 	struct leak_incident list[INCIDENTS_MAX];
 	size_t count;
 	struct base_vec members; /* struct member */
 };
-
-/*
- * Reads the innermost frame of an application class. The result is "" if the stack has no such
- * frame.
- */
-static int read_frame(struct incidents *n, uint32_t ix, struct base_text to, struct hdb_error *err)
-{
-	struct heap *heap = n->q->heap;
-	const uint32_t serial = base_idmap_get(&n->traces, ix);
-	struct store_trace trace;
-
-	to.buf[0] = '\0';
-	TRY_FOUND(serial == BASE_IDMAP_NONE ? HDB_NOTFOUND : heap_trace(heap, serial, &trace, err));
-	return heap_own_frame(heap, &trace, 0, to, err);
-}
 
 /*
  * Finds the incident to which a thread belongs. Returns HDB_NOTFOUND if there are too many
@@ -75,20 +56,25 @@ static int incident_of(struct incidents *n, const struct leak_incident *like, si
 static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = n->q->heap;
+	const struct query_wait *known = query_waits_thread(&n->waits, ix);
 	struct leak_incident like = { .example_ix = ix,
 				      .blocker_ix = HEAP_NONE,
 				      .owner_ix = HEAP_NONE };
-	struct query_thread_state state = { NULL, false };
-	struct member member = { .incident = INCIDENTS_MAX, .ix = ix };
+	struct member member = { .incident = INCIDENTS_MAX };
+	struct store_trace trace;
 	uint64_t bytes;
+	int r;
 
+	if (known)
+		member.wait = *known;
+	else
+		TRY(query_wait_read(heap, ix, &member.wait, err));
 	TRY(heap_thread_name(heap, ix, like.pattern, sizeof(like.pattern), err));
 	heap_name_pattern(like.pattern);
-	TRY(read_frame(n, ix, BASE_TEXT(like.frame), err));
-	TRY_ERRORS(query_thread_state(heap, ix, &state, err));
-	like.is_virtual = state.is_virtual;
-	member.state = state.name;
-	TRY(query_park_find(heap, ix, &member.blocker_ix, &member.owner_ix, err));
+	TRY_ERRORS(r = heap_trace(heap, member.wait.trace_serial, &trace, err));
+	if (r == HDB_OK)
+		TRY(heap_own_frame(heap, &trace, 0, BASE_TEXT(like.frame), err));
+	like.is_virtual = member.wait.state.is_virtual;
 	TRY(derive_retained(n->q->derive, ix, &bytes, err));
 	TRY_FOUND(incident_of(n, &like, &member.incident));
 	n->list[member.incident].count++;
@@ -103,7 +89,8 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 static void find_common(const struct incidents *n, size_t no, struct leak_incident *out)
 {
 	uint64_t states = 0, blockers = 0;
-	struct member common = { .state = NULL, .blocker_ix = HEAP_NONE };
+	const char *state = NULL;
+	struct query_wait common = { .lock_ix = HEAP_NONE };
 
 	assert(no < n->count);
 	for (unsigned pass = 0; pass < 2; pass++) {
@@ -120,60 +107,26 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 			if (m->incident != no)
 				continue;
 			if (pass == 0 && !states)
-				common.state = m->state;
-			if (pass == 0 && !blockers) {
-				common.blocker_ix = m->blocker_ix;
-				common.owner_ix = m->owner_ix;
-				common.is_monitor = m->is_monitor;
-			}
-			states += m->state == common.state ? 1 : less;
-			blockers += m->blocker_ix == common.blocker_ix ? 1 : less;
+				state = m->wait.state.name;
+			if (pass == 0 && !blockers)
+				common = m->wait;
+			states += m->wait.state.name == state ? 1 : less;
+			blockers += m->wait.lock_ix == common.lock_ix ? 1 : less;
 		}
 	}
 	if (states > n->list[no].count / 2)
-		out->state = common.state;
-	if (blockers > n->list[no].count / 2 && common.blocker_ix != HEAP_NONE) {
-		out->blocker_ix = common.blocker_ix;
+		out->state = state;
+	if (blockers > n->list[no].count / 2 && common.lock_ix != HEAP_NONE) {
+		out->blocker_ix = common.lock_ix;
 		out->owner_ix = common.owner_ix;
 		out->is_monitor = common.is_monitor;
 	}
 }
 
-/* Finds the monitors at which members are blocked, and the threads that hold the monitors. */
-static int find_monitors(struct incidents *n, struct hdb_error *err)
-{
-	BASE_SCOPED(query_waits_release) struct query_waits waits = { .platform_threads = 0 };
-
-	TRY(query_waits_find(n->q, &waits, err));
-	for (size_t i = 0; i < n->members.count; i++) {
-		struct member *m = base_vec_at(&n->members, struct member, i);
-		const struct query_wait *wait = query_waits_of(&waits, m->ix);
-
-		if (!wait || !wait->is_monitor)
-			continue;
-		m->blocker_ix = wait->lock_ix;
-		m->owner_ix = wait->owner_ix;
-		m->is_monitor = true;
-	}
-	return HDB_OK;
-}
-
-static int read_traces(struct incidents *n, struct hdb_error *err)
-{
-	for (uint64_t no = 0; no < heap_thread_count(n->q->heap); no++) {
-		struct store_thread thread;
-
-		TRY(heap_thread(n->q->heap, no, &thread, err));
-		if (thread.ix != STORE_NONE && thread.trace_serial != STORE_NONE)
-			TRY(base_idmap_put(&n->traces, thread.ix, thread.trace_serial, err));
-	}
-	return HDB_OK;
-}
-
 static void release(struct incidents **n)
 {
 	if (*n) {
-		base_idmap_release(&(*n)->traces);
+		query_waits_release(&(*n)->waits);
 		base_vec_release(&(*n)->members);
 	}
 	free(*n);
@@ -190,7 +143,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		return HDB_NOTFOUND;
 	TRY(BASE_ALLOC(n, 1, "threads", err));
 	n->q = q;
-	TRY(read_traces(n, err));
+	TRY(query_waits_find(q, &n->waits, err));
 	for (size_t i = 0; i < suspect->members.count; i++) {
 		TRY(add_thread(n, *base_vec_at(&suspect->members, uint32_t, i), err));
 		if (i % STEP_THREADS == 0)
@@ -202,10 +155,6 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	*out = n->list[best];
 	assert(out->count > 0);
 	find_common(n, best, out);
-	if (out->state && strcmp(out->state, "BLOCKED") == 0 && out->blocker_ix == HEAP_NONE) {
-		TRY(find_monitors(n, err));
-		find_common(n, best, out);
-	}
 	/* `members` contains only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;

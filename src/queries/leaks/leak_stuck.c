@@ -11,8 +11,8 @@
 #include "base/glob.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
+#include "heap/known.h"
 #include "heap/threads.h"
-#include "heap/values/values.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/objects/thread_waits.h"
 
@@ -33,41 +33,43 @@
 /* Values of `futures`: whether the future is known to be in the queue of a pool. */
 enum { AWAITED, IN_QUEUE };
 
+/* A thread of a group. A thread is in the group of its pool too. */
+struct member {
+	uint32_t key_ix; /* the owner of the lock, or the pool */
+	bool is_pool;
+	const struct query_wait *wait;
+};
+
 /* A group of threads: those that wait for locks of one thread, or the threads of a pool. */
 struct crowd {
-	uint32_t key_ix;   /* the owner of the locks, or the pool */
-	uint32_t lock_ix;  /* the lock of the first thread, or HEAP_NONE */
-	uint32_t first_ix; /* the first thread */
-	uint64_t count;    /* number of threads; of a pool, all of them */
-	uint64_t starved;  /* of a pool: number of threads that wait for a future */
-	bool is_pool, is_monitor;
-	bool has_finalizer; /* whether the thread that runs finalizers is one of the threads */
+	const struct member *members;
+	uint64_t count;
+	bool has_finalizer; /* whether the thread that runs finalizers waits for the lock */
 };
 
 /* Where threads are, and what they do there. */
 struct place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread or, of several, the pattern */
-	char frame[LEAK_FRAME_MAX];  /* innermost application frame; "" if unknown */
+	char frame[LEAK_FRAME_MAX];  /* innermost application frame; "" if unknown, or if many */
 	char call[64];               /* slow call, such as "socket read"; "" if there is none */
 	bool is_idle;                /* whether a thread waits for work */
-	/* whether the names of all threads have this pattern, and whether all are in this frame */
-	bool is_pattern, is_frame;
+	bool is_pattern;             /* whether the names of all threads have this pattern */
 };
 
 struct stuck {
 	struct query *q;
 	struct leak_findings *l;
 	struct query_waits waits;
+	struct base_vec members;   /* struct member, sorted by group */
 	struct base_vec crowds;    /* struct crowd */
-	struct base_idmap by_key;  /* key_ix of a crowd -> its place */
 	struct base_idmap futures; /* a future for which a thread of a pool waits -> AWAITED, ... */
 };
 
 static void release(struct stuck *s)
 {
 	query_waits_release(&s->waits);
+	base_vec_release(&s->members);
 	base_vec_release(&s->crowds);
-	base_idmap_release(&s->by_key);
 	base_idmap_release(&s->futures);
 }
 
@@ -115,72 +117,42 @@ static int find_call(struct heap *heap, const struct store_trace *trace, struct 
 }
 
 /* Finds the place of one thread. */
-static int find_place(struct heap *heap, const struct store_thread *thread, struct place *out,
+static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct place *out,
 		      struct hdb_error *err)
 {
 	struct store_trace trace;
 
-	*out = (struct place){ .is_pattern = true, .is_frame = true };
-	TRY(heap_thread_name(heap, thread->ix, out->name, sizeof(out->name), err));
-	TRY_FOUND(heap_trace(heap, thread->trace_serial, &trace, err));
+	*out = (struct place){ .is_pattern = true };
+	TRY(heap_thread_name(heap, ix, out->name, sizeof(out->name), err));
+	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
 	TRY(heap_own_frame(heap, &trace, 0, BASE_TEXT(out->frame), err));
 	return find_call(heap, &trace, out, err);
 }
 
 /* Appends " in PriceCache.refresh(PriceCache.java:21)" and " (socket read)". */
-static void add_frame(const struct place *place, struct bytes *to)
-{
-	if (place->frame[0] && place->is_frame)
-		bytes_format(to, " in %s", place->frame);
-}
-
 static void add_place(const struct place *place, struct bytes *to)
 {
-	add_frame(place, to);
+	if (place->frame[0])
+		bytes_format(to, " in %s", place->frame);
 	if (place->call[0])
 		bytes_format(to, " (%s)", place->call);
 }
 
 /* ---- groups ---- */
 
-static int crowd_of(struct stuck *s, const struct crowd *like, struct crowd **out,
-		    struct hdb_error *err)
-{
-	uint32_t place = base_idmap_get(&s->by_key, like->key_ix);
-
-	if (place == BASE_IDMAP_NONE) {
-		place = (uint32_t)s->crowds.count;
-		TRY(base_idmap_put(&s->by_key, like->key_ix, place, err));
-		TRY(base_vec_push(&s->crowds, like, sizeof(*like), err));
-	}
-	*out = base_vec_at(&s->crowds, struct crowd, place);
-	return HDB_OK;
-}
-
-/* Reads a reference in a field of an object. Returns HDB_NOTFOUND if there is none. */
-static int follow(struct heap *heap, uint32_t ix, const char *field, uint32_t *out,
-		  struct hdb_error *err)
-{
-	struct heap_object object;
-
-	TRY(heap_object(heap, ix, &object, err));
-	if (object.kind != STORE_INSTANCE)
-		return HDB_NOTFOUND;
-	return heap_field_object(heap, ix, (struct heap_field_name){ .name = field }, out, err);
-}
+BASE_ORDER(compare_members, struct member, BASE_UP(key_ix), BASE_UP(wait))
+BASE_ORDER(compare_crowds, struct crowd, BASE_DOWN(count), BASE_UP(members->key_ix))
 
 /* Finds the ThreadPoolExecutor to which a thread belongs. Returns HDB_NOTFOUND if there is none. */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
 {
 	uint32_t ix;
-	int r;
 
-	TRY_ERRORS(r = follow(heap, thread_ix, "holder", &ix, err)); /* since JDK 19 */
-	TRY(r == HDB_OK ? follow(heap, ix, "task", &ix, err) :
-			  follow(heap, thread_ix, "target", &ix, err));
+	/* since JDK 19, and before */
+	TRY(heap_path_object(heap, thread_ix, "holder.task|target", &ix, err));
 	if (!base_glob("*ThreadPoolExecutor$Worker", heap_class_name_of(heap, ix)))
 		return HDB_NOTFOUND;
-	return follow(heap, ix, "this$0", out, err);
+	return heap_path_object(heap, ix, "this$0", out, err);
 }
 
 /* Returns whether a thread that is parked on an object waits for the result of a task. */
@@ -196,44 +168,58 @@ static int is_future(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 }
 
 /* Adds the thread to the group that waits for the same owner, and to that of its pool. */
-static int add_thread(struct stuck *s, uint32_t ix, struct hdb_error *err)
+static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	const struct query_wait *wait = query_waits_of(&s->waits, ix);
-	struct crowd like = { .first_ix = ix, .lock_ix = HEAP_NONE }, *crowd;
-	bool is_starved = false;
+	struct member member = { .wait = wait };
+	bool awaits = false;
 
-	if (wait && wait->owner_ix != HEAP_NONE && wait->owner_ix != ix) {
-		like.key_ix = wait->owner_ix;
-		like.lock_ix = wait->lock_ix;
-		like.is_monitor = wait->is_monitor;
-		TRY(crowd_of(s, &like, &crowd, err));
-		crowd->count++;
-		crowd->has_finalizer |=
-			base_glob("java.lang.ref.Finalizer$*", heap_class_name_of(heap, ix));
-	} else if (wait && wait->lock_ix != HEAP_NONE) {
-		TRY(is_future(heap, wait->lock_ix, &is_starved, err));
+	if (wait->owner_ix != HEAP_NONE && wait->owner_ix != wait->thread_ix) {
+		member.key_ix = wait->owner_ix;
+		TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+	} else if (wait->lock_ix != HEAP_NONE) {
+		TRY(is_future(heap, wait->lock_ix, &awaits, err));
 	}
-	TRY_FOUND(pool_of(heap, ix, &like.key_ix, err));
-	like.is_pool = true;
-	TRY(crowd_of(s, &like, &crowd, err));
-	crowd->count++;
-	crowd->starved += is_starved;
-	return is_starved ? base_idmap_put(&s->futures, wait->lock_ix, AWAITED, err) : HDB_OK;
+	TRY_FOUND(pool_of(heap, wait->thread_ix, &member.key_ix, err));
+	member.is_pool = true;
+	TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+	return awaits ? base_idmap_put(&s->futures, wait->lock_ix, AWAITED, err) : HDB_OK;
 }
 
 static int find_crowds(struct stuck *s, struct hdb_error *err)
 {
-	TRY(query_waits_find(s->q, &s->waits, err));
-	for (uint64_t no = 0; no < heap_thread_count(s->q->heap); no++) {
-		struct store_thread thread;
+	const struct member *list;
 
-		TRY(heap_thread(s->q->heap, no, &thread, err));
-		if (thread.ix != STORE_NONE && !thread.has_ended &&
-		    heap_is_thread(s->q->heap, thread.ix))
-			TRY(add_thread(s, thread.ix, err));
+	TRY(query_waits_find(s->q, &s->waits, err));
+	for (size_t i = 0; i < s->waits.list.count; i++)
+		TRY(add_thread(s, base_vec_at(&s->waits.list, struct query_wait, i), err));
+	base_vec_sort(&s->members, sizeof(struct member), compare_members);
+	list = s->members.data;
+	for (size_t i = 0, end; i < s->members.count; i = end) {
+		struct crowd c = { .members = &list[i] };
+
+		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix; end++)
+			c.has_finalizer |= !list[i].is_pool &&
+					   base_glob("java.lang.ref.Finalizer$*",
+						     heap_class_name_of(s->q->heap,
+									list[end].wait->thread_ix));
+		c.count = end - i;
+		TRY(base_vec_push(&s->crowds, &c, sizeof(c), err));
 	}
+	base_vec_sort(&s->crowds, sizeof(struct crowd), compare_crowds);
 	return HDB_OK;
+}
+
+/* Returns whether all threads of a pool wait for futures in this state, or in a later one. */
+static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t least)
+{
+	for (uint64_t i = 0; i < c->count; i++) {
+		const uint32_t state = base_idmap_get(&s->futures, c->members[i].wait->lock_ix);
+
+		if (state == BASE_IDMAP_NONE || state < least)
+			return false;
+	}
+	return true;
 }
 
 /* ---- threads of a pool that wait for its own tasks ---- */
@@ -251,12 +237,11 @@ static int mark_awaited(struct stuck *s, uint32_t task_ix, struct hdb_error *err
 	if (!base_glob("java.util.concurrent.CompletableFuture$*",
 		       heap_class_name_of(s->q->heap, ix)))
 		return HDB_OK;
-	TRY_FOUND(follow(s->q->heap, ix, "dep", &ix, err));
-	TRY_FOUND(follow(s->q->heap, ix, "stack", &ix, err));
+	TRY_FOUND(heap_path_object(s->q->heap, ix, "dep.stack", &ix, err));
 	for (unsigned i = 0; i < COMPLETIONS_MAX; i++) {
 		if (base_idmap_get(&s->futures, ix) != BASE_IDMAP_NONE)
 			TRY(base_idmap_put(&s->futures, ix, IN_QUEUE, err));
-		TRY_FOUND(follow(s->q->heap, ix, "next", &ix, err));
+		TRY_FOUND(heap_path_object(s->q->heap, ix, "next", &ix, err));
 	}
 	return HDB_OK;
 }
@@ -269,7 +254,7 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 	uint32_t ix;
 
 	*tasks = 0;
-	TRY_FOUND(follow(s->q->heap, pool_ix, "workQueue", &ix, err));
+	TRY_FOUND(heap_path_object(s->q->heap, pool_ix, "workQueue", &ix, err));
 	TRY_FOUND(heap_collection_open(s->q->heap, ix, &queue, err));
 	TRY_FOUND(heap_entries_begin(s->q->heap, &queue, &entries, err));
 	for (; *tasks < TASKS_MAX; ++*tasks) {
@@ -282,54 +267,23 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
-enum membership { NO_MEMBER, MEMBER, WAITS_FOR_QUEUED };
-
-/* Returns whether a thread belongs to a group, and whether it waits for a task in the queue. */
-static int is_member(struct stuck *s, const struct crowd *c, uint32_t ix, enum membership *out,
-		     struct hdb_error *err)
-{
-	const struct query_wait *wait = query_waits_of(&s->waits, ix);
-	uint32_t pool_ix = HEAP_NONE;
-
-	if (c->is_pool)
-		TRY_ERRORS(pool_of(s->q->heap, ix, &pool_ix, err));
-	if (c->is_pool ? pool_ix != c->key_ix :
-			 !wait || wait->owner_ix != c->key_ix || ix == c->key_ix)
-		*out = NO_MEMBER;
-	else
-		*out = wait && base_idmap_get(&s->futures, wait->lock_ix) == IN_QUEUE ?
-			       WAITS_FOR_QUEUED :
-			       MEMBER;
-	return HDB_OK;
-}
-
-/* Finds the place of all threads of a group, and the number of those that wait for queued tasks. */
-static int describe(struct stuck *s, const struct crowd *c, struct place *out, uint64_t *queued,
+/* Finds the place of all threads of a group. */
+static int describe(struct heap *heap, const struct crowd *c, struct place *out,
 		    struct hdb_error *err)
 {
-	struct heap *heap = s->q->heap;
-
-	*queued = 0;
-	*out = (struct place){ .is_idle = false };
-	for (uint64_t no = 0; no < heap_thread_count(heap); no++) {
-		struct store_thread thread;
-		enum membership member = NO_MEMBER;
+	for (uint64_t i = 0; i < c->count; i++) {
+		const struct query_wait *wait = c->members[i].wait;
 		struct place place;
 
-		TRY(heap_thread(heap, no, &thread, err));
-		if (thread.ix != STORE_NONE && !thread.has_ended && heap_is_thread(heap, thread.ix))
-			TRY(is_member(s, c, thread.ix, &member, err));
-		if (member == NO_MEMBER)
-			continue;
-		*queued += member == WAITS_FOR_QUEUED;
-		TRY(find_place(heap, &thread, &place, err));
+		TRY(find_place(heap, wait->thread_ix, wait->trace_serial, &place, err));
 		if (c->count > 1)
 			heap_name_pattern(place.name);
-		if (thread.ix == c->first_ix)
+		if (i == 0)
 			*out = place;
 		out->is_idle |= place.is_idle;
 		out->is_pattern &= strcmp(out->name, place.name) == 0;
-		out->is_frame &= strcmp(out->frame, place.frame) == 0;
+		if (strcmp(out->frame, place.frame) != 0)
+			out->frame[0] = '\0';
 	}
 	return HDB_OK;
 }
@@ -337,18 +291,11 @@ static int describe(struct stuck *s, const struct crowd *c, struct place *out, u
 /* Finds the place of the thread that holds the locks. A thread for which it waits comes first. */
 static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hdb_error *err)
 {
-	const struct query_wait *wait = query_waits_of(&s->waits, ix);
+	const struct query_wait *wait = query_waits_thread(&s->waits, ix);
 	char name[LEAK_PATTERN_MAX];
 
-	*out = (struct place){ .is_idle = false };
-	for (uint64_t no = 0; no < heap_thread_count(s->q->heap); no++) {
-		struct store_thread thread;
-
-		TRY(heap_thread(s->q->heap, no, &thread, err));
-		if (thread.ix == ix)
-			TRY(find_place(s->q->heap, &thread, out, err));
-	}
-	if (!wait || wait->owner_ix == HEAP_NONE)
+	TRY(find_place(s->q->heap, ix, wait ? wait->trace_serial : STORE_NONE, out, err));
+	if (!wait || wait->owner_ix == HEAP_NONE || wait->owner_ix == ix)
 		return HDB_OK;
 	TRY(heap_thread_name(s->q->heap, wait->owner_ix, name, sizeof(name), err));
 	(void)snprintf(out->call, sizeof(out->call), "waiting for thread \"%.40s\"", name);
@@ -373,16 +320,18 @@ static void add_subject(const struct crowd *c, const struct place *place, struct
 static void say_lock(struct heap *heap, const struct crowd *c, const struct place *place,
 		     const struct place *owner, struct bytes *to)
 {
-	const char *lock = c->lock_ix == HEAP_NONE ? "" : heap_class_name_of(heap, c->lock_ix);
+	const struct query_wait *first = c->members->wait;
+	const char *lock =
+		first->lock_ix == HEAP_NONE ? "" : heap_class_name_of(heap, first->lock_ix);
 
 	add_subject(c, place, to);
-	bytes_string(to, c->is_monitor ? " blocked" : " waiting");
-	add_frame(place, to);
+	bytes_string(to, first->is_monitor ? " blocked" : " waiting");
+	add_place(place, to);
 	bytes_format(to, ": %s for %s%.*s", c->count == 1 ? "it waits" : "they wait",
-		     !lock[0]      ? "a lock" :
-		     c->is_monitor ? "the monitor of " :
-				     "the ",
-		     (int)(c->is_monitor ? strlen(lock) : strcspn(lock, "$")), lock);
+		     !lock[0]          ? "a lock" :
+		     first->is_monitor ? "the monitor of " :
+					 "the ",
+		     (int)(first->is_monitor ? strlen(lock) : strcspn(lock, "$")), lock);
 	bytes_format(to, ", held by thread \"%s\"", owner->name);
 	add_place(owner, to);
 	bytes_string(to, ".");
@@ -450,40 +399,48 @@ static const struct explain_rule rules[] = {
 };
 
 /*
- * Adds a finding, or replaces the explanation of a finding about the same object. The texts are the
- * sentence, and the threads to look at.
+ * Adds a finding, or replaces the explanation of a finding about the same object. `threads` are the
+ * threads to look at.
  */
-static int add_finding(struct stuck *s, enum stuck_kind kind, const struct crowd *c,
-		       const char *const texts[2], struct hdb_error *err)
+static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *says,
+		       const char *threads, struct hdb_error *err)
 {
+	const uint32_t ix = c->members->key_ix;
+	const enum stuck_kind kind = c->members->is_pool ? OF_POOL :
+				     c->has_finalizer    ? OF_FINALIZER :
+							   OF_LOCK;
 	struct leak_finding new = { .is_fault = true, .owner.count = 1 };
-	struct leak_finding *f = kind == OF_POOL      ? finding_about(s->l, c->key_ix) :
-				 kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
-							finding_of_threads(s->l, c->first_ix);
+	struct leak_finding *f =
+		kind == OF_POOL      ? finding_about(s->l, ix) :
+		kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
+				       finding_of_threads(s->l, c->members->wait->thread_ix);
 	struct heap_object object;
 
+	bytes_add(says, "", 1);
+	if (says->failed)
+		return hdb_fail_memory(err, "a string", says->size);
 	if (!f) {
-		TRY(heap_object(s->q->heap, c->key_ix, &object, err));
-		new.suspect = (struct analysis_suspect){ .ix = c->key_ix,
+		TRY(heap_object(s->q->heap, ix, &object, err));
+		new.suspect = (struct analysis_suspect){ .ix = ix,
 							 .class_no = object.class_no,
 							 .count = 1,
 							 .shallow_bytes = object.shallow_bytes,
-							 .point_ix = c->key_ix };
-		TRY(derive_retained(s->q->derive, c->key_ix, &new.suspect.retained_bytes, err));
-		TRY(query_leak_path_find(s->q, c->key_ix, &new.path, err));
+							 .point_ix = ix };
+		TRY(derive_retained(s->q->derive, ix, &new.suspect.retained_bytes, err));
+		TRY(query_leak_path_find(s->q, ix, &new.path, err));
 		TRY(base_vec_push(&s->l->list, &new, sizeof(new), err));
 		f = leak_finding_at(s->l, s->l->list.count - 1);
 	}
 	if (!f->answer.rule)
-		f->answer.kept_ix = c->key_ix;
+		f->answer.kept_ix = ix;
 	f->answer.retained_bytes = f->suspect.retained_bytes;
 	f->answer.holds[0] = '\0';
-	f->answer.ix = c->key_ix; /* kept_ix remains the object that a rule explained */
+	f->answer.ix = ix; /* kept_ix remains the object that a rule explained */
 	f->answer.rule = &rules[kind];
 	f->answer.says[0] = '\0';
-	query_leak_add_short(BASE_TEXT(f->answer.says), texts[0]);
+	query_leak_add_short(BASE_TEXT(f->answer.says), says->data);
 	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rules[kind].advice);
-	(void)snprintf(f->threads, sizeof(f->threads), "%s", texts[1]);
+	(void)snprintf(f->threads, sizeof(f->threads), "%s", threads);
 	return HDB_OK;
 }
 
@@ -494,24 +451,20 @@ static int report_locks(struct stuck *s, const struct crowd *c, bool *is_added,
 	const struct leak_finding *backlog =
 		c->has_finalizer ? finding_about(s->l, HEAP_NONE) : NULL;
 	struct place owner, place;
-	uint64_t queued;
 
 	if (c->count < CROWD_LEAST_OF_SLOW && !c->has_finalizer)
 		return HDB_OK;
-	TRY(find_owner(s, c->key_ix, &owner, err));
+	TRY(find_owner(s, c->members->key_ix, &owner, err));
 	if (owner.is_idle || (c->count < CROWD_LEAST && !owner.call[0] && !c->has_finalizer))
 		return HDB_OK;
-	TRY(describe(s, c, &place, &queued, err));
+	TRY(describe(s->q->heap, c, &place, err));
+	place.call[0] = '\0'; /* waiting */
 	if (backlog)
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
 	say_lock(s->q->heap, c, &place, &owner, &text);
-	bytes_add(&text, "", 1);
-	if (text.failed)
-		return hdb_fail_memory(err, "a string", text.size);
 	*is_added = true;
-	return add_finding(s, c->has_finalizer ? OF_FINALIZER : OF_LOCK, c,
-			   (const char *const[2]){ text.data, owner.name }, err);
+	return add_finding(s, c, &text, owner.name, err);
 }
 
 /* Appends to the finding about a pool what its threads do. */
@@ -520,7 +473,7 @@ static void add_doing(const struct crowd *c, const struct place *place, struct l
 	const struct base_text to = BASE_TEXT(f->answer.says);
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 
-	if (place->is_idle || !place->is_frame || !place->frame[0] || !place->is_pattern)
+	if (place->is_idle || !place->frame[0] || !place->is_pattern)
 		return;
 	if (c->count > 1)
 		bytes_format(&text, " Its %s threads \"%s\" are", base_number(c->count).text,
@@ -538,17 +491,17 @@ static int report_pool(struct stuck *s, const struct crowd *c, bool *is_added,
 		       struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	struct leak_finding *f = finding_about(s->l, c->key_ix);
-	const bool may_starve = c->starved == c->count;
-	uint64_t queued, tasks = 0;
+	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
+	const bool may_starve = all_wait(s, c, AWAITED);
+	uint64_t tasks = 0;
 	struct place place;
 
 	if (!f && !may_starve)
 		return HDB_OK;
 	if (may_starve)
-		TRY(look_at_queue(s, c->key_ix, &tasks, err));
-	TRY(describe(s, c, &place, &queued, err));
-	if (queued < c->count) {
+		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
+	TRY(describe(s->q->heap, c, &place, err));
+	if (!all_wait(s, c, IN_QUEUE)) {
 		if (f)
 			add_doing(c, &place, f);
 		return HDB_OK;
@@ -565,14 +518,9 @@ static int report_pool(struct stuck *s, const struct crowd *c, bool *is_added,
 		     "queue has %s%s task%s.",
 		     tasks == TASKS_MAX ? "at least " : "", base_number(tasks).text,
 		     tasks == 1 ? "" : "s");
-	bytes_add(&text, "", 1);
-	if (text.failed)
-		return hdb_fail_memory(err, "a string", text.size);
 	*is_added = true;
-	return add_finding(s, OF_POOL, c, (const char *const[2]){ text.data, place.name }, err);
+	return add_finding(s, c, &text, place.name, err);
 }
-
-BASE_ORDER(compare_crowds, struct crowd, BASE_DOWN(count), BASE_UP(key_ix))
 
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
@@ -580,13 +528,12 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 	unsigned added = 0;
 
 	TRY(find_crowds(&s, err));
-	base_vec_sort(&s.crowds, sizeof(struct crowd), compare_crowds);
 	for (size_t i = 0; i < s.crowds.count && added < STUCK_MAX; i++) {
 		const struct crowd *c = base_vec_at(&s.crowds, struct crowd, i);
 		bool is_added = false;
 
-		TRY(c->is_pool ? report_pool(&s, c, &is_added, err) :
-				 report_locks(&s, c, &is_added, err));
+		TRY(c->members->is_pool ? report_pool(&s, c, &is_added, err) :
+					  report_locks(&s, c, &is_added, err));
 		added += is_added;
 	}
 	return HDB_OK;

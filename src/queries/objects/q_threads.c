@@ -218,8 +218,8 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		       "virtual,group,parent_group%s%s",
 		       s->no_stack ? "thread," : "level,kind,thread,text,signature,",
 		       n.virtual_threads ? ",carrier,carries,stack_bytes" : "",
-		       s->waits.list.count ? ",waits_for,waits_for_class,lock_owner,lock_owner_id" :
-					     "");
+		       s->waits.waiting ? ",waits_for,waits_for_class,lock_owner,lock_owner_id" :
+					  "");
 	query_choose(q, names);
 	return HDB_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include "queries/objects/thread_state.h"
 
+#include "heap/known.h"
 #include "heap/values/values.h"
 
 #include <string.h>
@@ -85,25 +86,22 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 }
 
 /*
- * Finds the object with the fields of a thread's state: its FieldHolder since JDK 19, or the thread
- * itself.
+ * Reads a field that is in the thread's FieldHolder since JDK 19, and before that in the thread
+ * itself. The path has both.
  */
-static int state_holder(struct heap *heap, uint32_t ix, uint32_t *holder, struct hdb_error *err)
+static int read_field(struct heap *heap, uint32_t ix, const char *path, struct heap_value *out,
+		      struct hdb_error *err)
 {
-	const int r = heap_field_object(
-		heap, ix, (struct heap_field_name){ "java.lang.Thread", "holder" }, holder, err);
+	const struct heap_as thread = { ix, heap_class_by_name(heap, "java.lang.Thread", 0) };
 
-	if (r > 0)
-		*holder = ix;
-	return r < 0 ? r : HDB_OK;
+	return heap_path_value_as(heap, thread, path, out, err);
 }
 
-static int read_state(struct heap *heap, uint32_t ix, uint32_t holder,
-		      struct query_thread_state *out, struct hdb_error *err)
+int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
+		       struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_field_value(
-		heap, holder, (struct heap_field_name){ .name = "threadStatus" }, &value, err);
+	const int r = read_field(heap, ix, "holder.threadStatus|threadStatus", &value, err);
 
 	if (r == HDB_NOTFOUND)
 		return virtual_state(heap, ix, out, err);
@@ -112,25 +110,14 @@ static int read_state(struct heap *heap, uint32_t ix, uint32_t holder,
 	return r;
 }
 
-int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
-		       struct hdb_error *err)
-{
-	uint32_t holder;
-
-	TRY(state_holder(heap, ix, &holder, err));
-	return read_state(heap, ix, holder, out, err);
-}
-
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
 			   struct hdb_error *err)
 {
-	struct heap_value value;
-	uint32_t holder;
 	struct query_thread_state state = { NULL, false };
+	struct heap_value value;
 	int r;
 
-	TRY(state_holder(q->heap, ix, &holder, err));
-	TRY_ERRORS(read_state(q->heap, ix, holder, &state, err));
+	TRY_ERRORS(query_thread_state(q->heap, ix, &state, err));
 	if (state.name)
 		query_set_text(q, columns->state, state.name);
 	if (state.is_virtual) {
@@ -138,14 +125,10 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 		query_set(q, columns->daemon, 1);
 		query_set_int(q, columns->priority, 5);
 	}
-	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "daemon" }, &value,
-			     err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = read_field(q->heap, ix, "holder.daemon|daemon", &value, err));
 	if (r == HDB_OK)
 		query_set(q, columns->daemon, value.bits & 1);
-	r = heap_field_value(q->heap, holder, (struct heap_field_name){ .name = "priority" },
-			     &value, err);
-	TRY_ERRORS(r);
+	TRY_ERRORS(r = read_field(q->heap, ix, "holder.priority|priority", &value, err));
 	if (r == HDB_OK)
 		query_set_int(q, columns->priority, (int32_t)value.bits);
 	return HDB_OK;

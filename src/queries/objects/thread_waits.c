@@ -12,9 +12,8 @@
  */
 #include "queries/objects/thread_waits.h"
 
+#include "heap/known.h"
 #include "heap/threads.h"
-#include "heap/values/values.h"
-#include "queries/objects/thread_state.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -32,49 +31,52 @@
 
 struct monitors {
 	struct query_waits *waits;
-	struct base_idmap threads; /* serial number of a thread to the index of its object */
-	struct base_idmap blocked; /* serial number of a blocked thread to its place in `list` */
-	/* by place: the last object found in the thread's innermost frame; owned */
+	struct base_idmap places; /* serial number of a thread to its place in `list` */
+	uint64_t blocked;         /* number of blocked threads */
+	/* by place: the last object found in the innermost frame of a blocked thread; owned */
 	uint32_t *innermost;
 	bool has_records; /* whether the dump records which monitors are in use */
 };
 
-int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, uint32_t *owner_ix,
+int query_wait_read(struct heap *heap, uint32_t thread_ix, struct query_wait *out,
 		    struct hdb_error *err)
 {
-	struct heap_object lock;
-	int r = heap_field_object(heap, thread_ix,
-				  (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
-				  lock_ix, err);
+	uint32_t lock_ix, owner_ix;
+	int r;
 
-	if (r != HDB_OK)
-		*lock_ix = HEAP_NONE;
-	*owner_ix = HEAP_NONE;
-	TRY_FOUND(r);
-	TRY(heap_object(heap, *lock_ix, &lock, err));
-	if (lock.kind != STORE_INSTANCE)
-		return HDB_OK; /* any object can be a blocker, even an array or a class */
-	r = heap_field_object(heap, *lock_ix,
-			      (struct heap_field_name){ .name = "exclusiveOwnerThread" }, owner_ix,
-			      err);
+	*out = (struct query_wait){ .thread_ix = thread_ix,
+				    .lock_ix = HEAP_NONE,
+				    .owner_ix = HEAP_NONE,
+				    .trace_serial = STORE_NONE };
+	TRY_ERRORS(query_thread_state(heap, thread_ix, &out->state, err));
+	TRY_FOUND(heap_field_object(heap, thread_ix,
+				    (struct heap_field_name){ "java.lang.Thread", "parkBlocker" },
+				    &lock_ix, err));
+	out->lock_ix = lock_ix;
+	r = heap_path_object(heap, lock_ix, "exclusiveOwnerThread", &owner_ix, err);
 	/* for a ReentrantReadWriteLock held by readers, the first reader is the owner */
 	if (r > 0)
-		r = heap_field_object(heap, *lock_ix,
-				      (struct heap_field_name){ .name = "firstReader" }, owner_ix,
-				      err);
-	if (r != HDB_OK)
-		*owner_ix = HEAP_NONE;
-	return r < 0 ? r : HDB_OK;
+		r = heap_path_object(heap, lock_ix, "firstReader", &owner_ix, err);
+	TRY_FOUND(r);
+	out->owner_ix = owner_ix;
+	return HDB_OK;
 }
 
 /* ---- monitors ---- */
 
+static struct query_wait *wait_at(const struct monitors *m, uint32_t place)
+{
+	return base_vec_at(&m->waits->list, struct query_wait, place);
+}
+
 /* Returns the place of a thread that is blocked in the frame of a root, or BASE_IDMAP_NONE. */
 static uint32_t blocked_place(const struct monitors *m, const struct store_root *root)
 {
-	return root->is_local && root->frame_number == 0 ?
-		       base_idmap_get(&m->blocked, root->thread_serial) :
-		       BASE_IDMAP_NONE;
+	const uint32_t place = root->is_local && root->frame_number == 0 ?
+				       base_idmap_get(&m->places, root->thread_serial) :
+				       BASE_IDMAP_NONE;
+
+	return place != BASE_IDMAP_NONE && wait_at(m, place)->is_blocked ? place : BASE_IDMAP_NONE;
 }
 
 /*
@@ -86,15 +88,14 @@ static uint32_t only_holder(struct monitors *m, const struct store_root *roots, 
 	uint32_t owner_ix = HEAP_NONE;
 
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t ix = base_idmap_get(&m->threads, roots[i].thread_serial);
-		const uint32_t place = base_idmap_get(&m->blocked, roots[i].thread_serial);
+		const uint32_t place = base_idmap_get(&m->places, roots[i].thread_serial);
 
-		if (!roots[i].is_local || ix == BASE_IDMAP_NONE || ix == owner_ix ||
-		    (place != BASE_IDMAP_NONE && m->innermost[place] == roots[i].ix))
+		if (!roots[i].is_local || place == BASE_IDMAP_NONE ||
+		    wait_at(m, place)->thread_ix == owner_ix || m->innermost[place] == roots[i].ix)
 			continue;
 		if (owner_ix != HEAP_NONE)
 			return HEAP_NONE;
-		owner_ix = ix;
+		owner_ix = wait_at(m, place)->thread_ix;
 	}
 	return owner_ix;
 }
@@ -121,7 +122,7 @@ static void add_candidate(struct monitors *m, const struct store_root *roots, si
 
 		if (place == BASE_IDMAP_NONE)
 			continue;
-		wait = base_vec_at(&m->waits->list, struct query_wait, place);
+		wait = wait_at(m, place);
 		if (wait->lock_ix == roots[i].ix || wait->thread_ix == roots[i].ix)
 			continue;
 		/*
@@ -140,7 +141,7 @@ static int find_monitors(struct query *q, struct monitors *m, struct hdb_error *
 	const struct store_root *roots;
 	uint64_t end, objects = 0;
 
-	if (!m->blocked.count)
+	if (!m->blocked)
 		return HDB_OK;
 	TRY(heap_load_roots(heap, err));
 	TRY(BASE_ALLOC(m->innermost, m->waits->list.count, "threads", err));
@@ -164,29 +165,26 @@ static int add_thread(struct query *q, struct monitors *m, const struct store_th
 		      struct hdb_error *err)
 {
 	struct query_waits *waits = m->waits;
-	struct query_wait wait = { .thread_ix = thread->ix };
-	struct query_thread_state state = { NULL, false };
+	const uint32_t place = (uint32_t)waits->list.count;
+	struct query_wait wait;
 
 	if (thread->ix == STORE_NONE || !heap_is_thread(q->heap, thread->ix) || thread->has_ended)
 		return HDB_OK;
-	TRY_ERRORS(query_thread_state(q->heap, thread->ix, &state, err));
-	waits->platform_threads += !state.is_virtual;
-	TRY(base_idmap_put(&m->threads, thread->thread_serial, thread->ix, err));
-	TRY(query_park_find(q->heap, thread->ix, &wait.lock_ix, &wait.owner_ix, err));
-	if (wait.lock_ix == HEAP_NONE) {
-		if (!state.name || strcmp(state.name, "BLOCKED") != 0)
-			return HDB_OK;
-		TRY(base_idmap_put(&m->blocked, thread->thread_serial, (uint32_t)waits->list.count,
-				   err));
-	}
-	TRY(base_idmap_put(&waits->by_thread, thread->ix, (uint32_t)waits->list.count, err));
+	TRY(query_wait_read(q->heap, thread->ix, &wait, err));
+	wait.trace_serial = thread->trace_serial;
+	wait.is_blocked = wait.lock_ix == HEAP_NONE && wait.state.name &&
+			  strcmp(wait.state.name, "BLOCKED") == 0;
+	m->blocked += wait.is_blocked;
+	waits->waiting += wait.is_blocked || wait.lock_ix != HEAP_NONE;
+	waits->platform_threads += !wait.state.is_virtual;
+	TRY(base_idmap_put(&m->places, thread->thread_serial, place, err));
+	TRY(base_idmap_put(&waits->by_thread, thread->ix, place, err));
 	return base_vec_push(&waits->list, &wait, sizeof(wait), err);
 }
 
 static void release(struct monitors *m)
 {
-	base_idmap_release(&m->threads);
-	base_idmap_release(&m->blocked);
+	base_idmap_release(&m->places);
 	free(m->innermost);
 }
 
@@ -205,12 +203,17 @@ int query_waits_find(struct query *q, struct query_waits *out, struct hdb_error 
 	return find_monitors(q, &m, err);
 }
 
-const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix)
+const struct query_wait *query_waits_thread(const struct query_waits *waits, uint32_t thread_ix)
 {
 	const uint32_t place = base_idmap_get(&waits->by_thread, thread_ix);
-	const struct query_wait *wait = place == BASE_IDMAP_NONE ?
-						NULL :
-						base_vec_at(&waits->list, struct query_wait, place);
+
+	return place == BASE_IDMAP_NONE ? NULL :
+					  base_vec_at(&waits->list, struct query_wait, place);
+}
+
+const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix)
+{
+	const struct query_wait *wait = query_waits_thread(waits, thread_ix);
 
 	return wait && (wait->lock_ix != HEAP_NONE || wait->is_monitor) ? wait : NULL;
 }

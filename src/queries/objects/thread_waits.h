@@ -6,18 +6,25 @@
 #define QUERIES_OBJECTS_THREAD_WAITS_H
 
 #include "base/base_text.h"
-#include "query/query.h"
+#include "queries/objects/thread_state.h"
 
-/* The lock for which a thread waits, and its owner. HEAP_NONE if the dump does not record them. */
+/*
+ * A thread, the lock for which it waits, and the owner of the lock. HEAP_NONE if the dump does not
+ * record them.
+ */
 struct query_wait {
 	uint32_t thread_ix, lock_ix, owner_ix;
-	bool is_monitor; /* whether the thread is blocked at the monitor of lock_ix */
+	uint32_t trace_serial; /* its stack, or STORE_NONE */
+	struct query_thread_state state;
+	bool is_blocked; /* whether it needs a monitor */
+	bool is_monitor; /* whether this is the monitor of lock_ix */
 };
 
 struct query_waits {
-	struct base_vec list;        /* struct query_wait */
+	struct base_vec list;        /* struct query_wait: all threads that have not ended */
 	struct base_idmap by_thread; /* index of the thread to its place in `list` */
 	uint64_t platform_threads;   /* number of platform threads with a record */
+	uint64_t waiting;            /* number of threads that wait for something */
 };
 
 /* Threads that wait for each other. */
@@ -28,10 +35,10 @@ struct query_deadlock {
 };
 
 /*
- * Reads the object on which a thread is parked, and the thread that owns this object. Sets both to
- * HEAP_NONE if the dump does not record them.
+ * Reads the state of a thread, the object on which it is parked, and the thread that owns this
+ * object. Does not find monitors and stacks.
  */
-int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, uint32_t *owner_ix,
+int query_wait_read(struct heap *heap, uint32_t thread_ix, struct query_wait *out,
 		    struct hdb_error *err);
 
 /*
@@ -40,7 +47,9 @@ int query_park_find(struct heap *heap, uint32_t thread_ix, uint32_t *lock_ix, ui
  */
 int query_waits_find(struct query *q, struct query_waits *out, struct hdb_error *err);
 
-/* Returns NULL if the thread is not waiting, or if the dump does not record the lock. */
+/* Returns NULL if the thread has ended, or has no record. */
+const struct query_wait *query_waits_thread(const struct query_waits *waits, uint32_t thread_ix);
+/* Returns NULL also if the thread is not waiting, or if the dump does not record the lock. */
 const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix);
 
 int query_deadlock_find(struct query *q, const struct query_waits *waits,
