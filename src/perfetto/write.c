@@ -646,11 +646,9 @@ int perfetto_write(struct perfetto *trace, unsigned graph_no, const struct hprof
 	uint32_t class_no;
 
 	if (!graph_no || graph_no > trace->graphs.count)
-		return hdb_fail(
-			err, HDB_EUSAGE,
-			"%s: no heap graph number %u; the number of heap graphs in the trace is "
-			"%zu",
-			trace->source->path, graph_no, trace->graphs.count);
+		return hdb_fail(err, HDB_EUSAGE,
+				"%s: no heap graph number %u (heap graphs in the trace: %zu)",
+				trace->source->path, graph_no, trace->graphs.count);
 	TRY(perfetto_tables_read(&g, graph_no - 1, err));
 	TRY(find_scale(&w));
 	class_no = perfetto_type_named(&g, "java.lang.Class");
