@@ -137,7 +137,12 @@ static const struct {
 				 "the heap, in 2,000 direct buffers. (large)" },
 	{ THREE BUFFERS("2001"), "Decoder.inflight holds at least 190.7 MiB outside "
 				 "the heap, in at least 2,000 direct buffers. (large)" },
-	{ THREE DIRECT("60"), "Two.data (static) holds one byte[41000] " },
+	{ THREE DIRECT("20"), "Decoder.inflight holds 19.1 MiB outside "
+			      "the heap, in 1 direct buffer. (large)" },
+	/* less than the heap, or little */
+	{ "a.App{}; static a.App.ALL = bytes(9200000);" DIRECT("9"),
+	  "App.ALL (static) holds one byte[9200000] " },
+	{ THREE DIRECT("7"), "Two.data (static) holds one byte[41000] " },
 	/* unless a suspect holds half of the heap */
 	{ "a.App{}; static a.App.one = bytes(90000); static a.App.pool =" HIKARI,
 	  "App.one (static) holds one byte[90000] " },

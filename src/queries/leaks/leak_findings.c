@@ -201,6 +201,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 
 	if (owner->ix == HEAP_NONE ||
 	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
+	    (owner->bytes < LEAK_DIRECT_LARGE && owner->bytes < l->suspects.whole_bytes) ||
 	    owner->bytes / 100 * (100 - percent) < l->suspects.retained_bytes / 100 * percent)
 		return HDB_OK;
 	for (size_t i = 0; i < l->suspects.count; i++) {

@@ -11,9 +11,10 @@ enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_
 
 /*
  * Minimum size for which the search for an owner is worthwhile. The JDK alone maps more than 100
- * MiB of its modules.
+ * MiB of its modules. Direct memory below LEAK_DIRECT_LARGE counts if it exceeds the heap.
  */
-#define LEAK_DIRECT_LEAST (64ull << 20)
+#define LEAK_DIRECT_LEAST (8ull << 20)
+#define LEAK_DIRECT_LARGE (64ull << 20)
 #define LEAK_MAPPED_LEAST (1ull << 30)
 
 #define LEAK_OUTSIDE_TEXT_MAX 512
