@@ -26,6 +26,8 @@
  * Maximum number of entries examined by kind(), and maximum number of different classes among them.
  */
 #define KIND_ENTRIES 10000u
+/* Maximum number of entries examined by first(), which passes over nulls. */
+#define FIRST_PLACES 16u
 #define KIND_CLASSES 16
 /*
  * Maximum number of instances whose references referrer() reads one by one. For more instances, the
@@ -284,7 +286,7 @@ static int first_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 
-	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, 1 }));
+	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, FIRST_PLACES }));
 	if (kinds.first_ix == HEAP_NONE)
 		return HDB_OK;
 	out->kind = BASE_OBJECT;

@@ -205,11 +205,26 @@ static int add_suspect_rows(struct query *q, struct leaks *l, struct leak_findin
 	return add_sentence(q, rows, about, &f->owner, err);
 }
 
-/* Sets the column same_as of a suspect: such suspects are listed in full only once. */
-static void find_same(const struct leak_rows *rows, struct leak_row *row)
+/*
+ * Sets the column same_as of a suspect: such suspects are listed in full only once. Suspects that
+ * one rule calls "by design" are the same.
+ */
+static void find_same(const struct leaks *l, const struct leak_finding *f, struct leak_row *row)
 {
+	const struct leak_rows *rows = &l->rows;
 	const char *text = leak_rows_text_of(rows, row, LEAK_SHORT_TEXT);
+	const struct explain_rule *rule = f->answer.rule;
 
+	for (size_t i = 0; rule && rule->verdict == EXPLAIN_BY_DESIGN && i < l->found.list.count;
+	     i++) {
+		const struct leak_finding *other = leak_finding_at(&l->found, i);
+
+		if (other->answer.rule == rule && other->part && other->part < f->part &&
+		    other->part < row->cells[LEAK_SAME_AS])
+			row->cells[LEAK_SAME_AS] = other->part;
+	}
+	if (row->cells[LEAK_SAME_AS] != LEAK_NONE)
+		return;
 	for (const struct leak_row *r = leak_rows_at(rows, 0); r < row; r++)
 		if (r->kind == LEAK_ROW_SUSPECT && r->cells[LEAK_SAME_AS] == LEAK_NONE &&
 		    leak_is_same(leak_rows_text_of(rows, r, LEAK_SHORT_TEXT), text)) {
@@ -240,7 +255,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 	TRY(f->is_fault ? add_fault_rows(q, l, f, &about, err) :
 			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
-	find_same(rows, leak_rows_at(rows, about.first_row));
+	find_same(l, f, leak_rows_at(rows, about.first_row));
 	if (f->threads[0]) {
 		struct leak_row *row = leak_rows_at(rows, about.first_row);
 

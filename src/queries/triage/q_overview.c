@@ -524,7 +524,8 @@ static int line_row(struct query *q, size_t no, struct hdb_error *err)
 	if (line->id)
 		query_set(q, ID, line->id);
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		if (line->texts[i])
+		/* There is nothing to do about objects that are large by design. */
+		if (line->texts[i] && (!line->is_by_design || (i != ACTION && i != TARGET)))
 			query_set_text(q, i, line->texts[i]);
 	return HDB_OK;
 }
