@@ -175,6 +175,7 @@ static int write_tables(struct derive *derive, const struct derive_builder *buil
 static int build(struct derive *derive, const struct derive_builder *builder, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_all, derive->heap);
+	const bool was_read_only = store_is_read_only(derive->heap->store);
 	enum store_table tables[3];
 	uint64_t counted = 0;
 	size_t count = 0;
@@ -184,6 +185,9 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 		tables[count] = derive_table(derive, builder->tables[count]);
 	base_work_count(derive->work, &counted, heap_memory_bytes(derive->heap));
 	r = write_tables(derive, builder, (struct store_tables){ tables, count }, err);
+	/* If the disk is full, the tables fit into a private file on another one. */
+	if (r == HDB_EIO && !was_read_only && store_is_read_only(derive->heap->store))
+		r = write_tables(derive, builder, (struct store_tables){ tables, count }, err);
 	base_work_count(derive->work, &counted, 0);
 	return r < 0 ? r : HDB_OK;
 }

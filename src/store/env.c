@@ -171,7 +171,7 @@ static int open_main(struct store_env *env, struct hdb_error *err)
 
 /*
  * Opens the environment. Falls back to read-only mode and, if the lock file cannot be written
- * either, to reading without a lock file.
+ * either, or has no room on the disk, to reading without a lock file.
  */
 static int open_env(struct store_env *env, const struct stat *st, bool is_unsynced,
 		    struct hdb_error *err)
@@ -181,12 +181,14 @@ static int open_env(struct store_env *env, const struct stat *st, bool is_unsync
 	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : 0);
 	int r;
 
-	TRY(store_lock_prepare(env->path, st, err));
-	r = open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
-	if (r == EACCES || r == EROFS || r == EPERM) {
+	TRY_ERRORS(r = store_lock_prepare(env->path, st, err));
+	r = r == HDB_END ? ENOSPC :
+			   open_sized(&env->env, env->path, flags, want, file_size + (1u << 30));
+	if (r == ENOSPC || r == EACCES || r == EROFS || r == EPERM) {
 		env->is_read_only = true;
-		r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
-		if (r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
+		if (r != ENOSPC)
+			r = open_sized(&env->env, env->path, flags | MDB_RDONLY, want, file_size);
+		if (r == ENOSPC || r == EACCES || r == EROFS || r == EPERM || r == ENOENT)
 			r = open_sized(&env->env, env->path, flags | MDB_RDONLY | MDB_NOLOCK, want,
 				       file_size);
 	}

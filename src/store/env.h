@@ -21,7 +21,7 @@ struct store_env {
 	char *path;
 	dev_t device;
 	ino_t inode;
-	bool is_read_only;
+	_Atomic bool is_read_only;
 	/*
 	 * whether the environment is an unlinked file of a single handle, which is not in the list
 	 */

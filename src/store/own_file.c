@@ -198,12 +198,18 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	BASE_CLOSED int fd = -1;
 	const char *why;
 	struct stat st;
+	int r;
 
 	if (asprintf(&lock_path, "%s-lock", path) < 0) {
 		lock_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	}
 	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	/* LMDB writes to a mapping of this file, which on a full disk would be a bus error. */
+	if (fd >= 0 && ((r = posix_fallocate(fd, 0, 1)) == ENOSPC || r == EDQUOT)) {
+		(void)unlink(lock_path);
+		return HDB_END;
+	}
 	if (fd >= 0 || errno != EEXIST || lstat(lock_path, &st) < 0)
 		return HDB_OK;
 	why = not_plain(&st);

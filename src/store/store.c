@@ -120,6 +120,11 @@ static void free_side(struct store_side *side)
 	free(side);
 }
 
+bool store_is_read_only(const struct store *store)
+{
+	return store->env->is_read_only;
+}
+
 int store_need_side(struct store *store, struct base_work *work, struct hdb_error *err)
 {
 	struct store_side *side;

@@ -55,6 +55,9 @@ int store_fault(const struct store *store, struct hdb_error *err);
  */
 int store_fault_size(const struct store *store, struct hdb_error *err);
 
+/* Returns whether the file cannot be written, or its disk became full. Tables are then private. */
+bool store_is_read_only(const struct store *store);
+
 /* Returns the size of the database file when the snapshot began. */
 uint64_t store_file_bytes(const struct store *store);
 

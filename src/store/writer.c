@@ -129,11 +129,14 @@ static int fail_write(struct store_writer *writer, int mdb_result, uint64_t byte
 	if (mdb_result == EIO && free_bytes > bytes + FULL_SLACK_BYTES)
 		return store_fail_mdb(err, mdb_result, writer->path, "writing");
 	writer->is_full = true;
+	if (writer->store)
+		writer->store->env->is_read_only = true; /* further tables are private */
 	return hdb_fail(err, HDB_EIO,
 			"%s: no space left on the disk: %" PRIu64 " MB written, %" PRIu64 " MB "
-			"more needed, %" PRIu64 " MB free",
+			"more needed, %" PRIu64 " MB free%s",
 			writer->path, (uint64_t)st.st_blocks * 512 / 1000000,
-			(bytes + 999999) / 1000000, free_bytes / 1000000);
+			(bytes + 999999) / 1000000, free_bytes / 1000000,
+			writer->is_new ? "" : "; --tmp DIR names a directory on another disk");
 }
 
 bool store_is_full(const struct store_writer *writer)

@@ -40,4 +40,19 @@ on_disk 4m heapdb convert big.hprof disk/y.hprof || code=$?
 [ $code -eq 4 ] || fail "convert: exit code $code"
 grep -qi 'no space left' err || fail "convert: $(cat err)"
 [ ! -s left ] || fail "convert: left $(cat left)"
+
+# A database on a full disk answers: tables go to a private file, and no lock file is needed.
+hprofgen random --objects 20K -o small.hprof > /dev/null
+heapdb import small.hprof --quiet > /dev/null
+heapdb top small.heapdb --table --limit 3 > expected
+heapdb import small.hprof --quiet --force > /dev/null
+for first in true "heapdb info disk/small.heapdb"; do
+	# shellcheck disable=SC2016
+	FIRST=$first unshare -rm sh -c 'mount -t tmpfs -o size=8m none disk; cp small.h* disk; $FIRST > first
+		dd if=/dev/zero of=disk/rest bs=4k 2> dd
+		heapdb top disk/small.heapdb --table --limit 3 > out 2> err' ||
+		fail "full after $first: $(cat err)"
+	cmp -s expected out || fail "full after $first: $(cat out)"
+	grep -q 'stored in a private file in' err || fail "full after $first: $(cat err)"
+done
 exit $failed
