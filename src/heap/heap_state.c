@@ -150,7 +150,8 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 			   "%sthe trace lacks packets of the heap graph, such as the last "
 			   "packet (continued: false)",
 			   *why ? "; " : ""));
-	if (lacks & STORE_LACKS_BYTES)
+	/* Damage to a compressed file is reported as its end, without skipped bytes. */
+	if (lacks & STORE_LACKS_BYTES && (state->skipped_bytes || !*why))
 		TRY(append(why, err,
 			   "%s%" PRIu64 " bytes of the dump could not be read and were skipped",
 			   *why ? "; " : "", state->skipped_bytes));

@@ -276,11 +276,11 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 			     now    ? (double)INFINITY :
 				      0;
 	if (c->is_growth)
-		(void)snprintf(text, size, "was %" PRIu64 ", is %" PRIu64, before, now);
+		(void)snprintf(text, size, "%" PRIu64 " before, %" PRIu64 " now", before, now);
 	else if (c->is_percent)
-		(void)snprintf(text, size, "is %" PRIu64 " of %" PRIu64, now, all);
+		(void)snprintf(text, size, "%" PRIu64 " of %" PRIu64, now, all);
 	else
-		(void)snprintf(text, size, "is %" PRIu64, now);
+		(void)snprintf(text, size, "%" PRIu64, now);
 	return HDB_OK;
 }
 
@@ -305,11 +305,12 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		failed += holds(&c, found.value);
 		unknown += found.is_unknown;
 		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s: %s: %s%s",
-						 used ? "; " : "", c.text, found.text,
-						 holds(&c, found.value) ? "true" : "false",
-						 found.is_unknown ? " (no object or class has this "
-								    "name)" :
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s %s (%s%s)",
+						 used ? "; " : "", c.text,
+						 holds(&c, found.value) ? "holds" : "does not hold",
+						 found.text,
+						 found.is_unknown ? "; no object or class has this "
+								    "name" :
 								    "");
 	}
 	if (r == HDB_END)

@@ -25,6 +25,10 @@ print(list(facts)[:4], facts["missing_bytes"] > 0, facts["roots_seen"], facts["u
 id=$(heapdb query top --db cut.heapdb --csv --limit 1 2>/dev/null | tail -n 1 | cut -d, -f1)
 heapdb query path "$id" --db cut.heapdb --csv --columns root 2>/dev/null | sed -n 2p
 
+# A truncated compressed dump lacks its end, and no bytes were skipped.
+gzip -c "$DUMP" | head -c 800000 >cut.hprof.gz
+heapdb import cut.hprof.gz --force 2>&1 | sed -n 's/.*\(bytes are missing\); \(............\).*/\1; \2/p'
+
 echo "cut among the roots:"
 size=$(stat -c %s "$DUMP")
 head -c $((size - 5000)) "$DUMP" >late.hprof

@@ -99,6 +99,11 @@ with open("piped", "wb") as piped:
     drawn = on_terminal(["big.heapdb", "--threads", "1"], stdout=piped)
 assert open("piped").read().splitlines() == want
 assert head[0] not in drawn, drawn
+
+# A dumb terminal gets no escape sequences.
+subprocess.run(["sh", "-c", "cp kept big.heapdb; rm -f big.heapdb-lock"], check=True)
+os.environ["TERM"] = "dumb"
+assert "\033" not in on_terminal(["big.heapdb", "--threads", "1"])
 EOF
 heapdb overview --brief big.heapdb > brief
 [ "$(head -n 2 brief)" = "$(head -n 2 want)" ]

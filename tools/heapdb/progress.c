@@ -103,8 +103,12 @@ void progress_again(void)
 
 void progress_start(bool draw, bool keep_times)
 {
+	const char *term = getenv("TERM");
+
 	catch_signals();
-	line.is_drawing = draw && isatty(STDERR_FILENO) == 1;
+	/* a dumb terminal, such as a shell in Emacs, shows escape sequences as text */
+	line.is_drawing =
+		draw && isatty(STDERR_FILENO) == 1 && !(term && strcmp(term, "dumb") == 0);
 	line.start_ns = base_now_ns();
 	times.is_kept = keep_times;
 	base_meter_use(keep_times ? &times.meter : NULL);
