@@ -796,7 +796,7 @@ static struct value parse_quoted(struct translator *t)
 	return v;
 }
 
-/* Parses pattern/.test(text). */
+/* Parses pattern/.test(text) or pattern/(text). */
 static struct value parse_pattern(struct translator *t)
 {
 	struct oql_str pattern = { t->in.at, 0 };
@@ -810,8 +810,11 @@ static struct value parse_pattern(struct translator *t)
 	pattern.size = (size_t)(t->in.at++ - pattern.data);
 	next(t);
 	is_folded = take(t, "i");
-	expect(t, ".");
-	expect(t, "test");
+	/* VisualVM's examples also call the pattern itself: /Session/(it.name). */
+	if (!is(t, "(")) {
+		expect(t, ".");
+		expect(t, "test");
+	}
 	if (parse_arguments(t, args, 0) != 1)
 		return expected(t, "test(text) after a pattern");
 	return make(BOOL, put(t, "(%s REGEXP %s%s)", as_text(t, &args[0]),
