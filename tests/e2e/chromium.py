@@ -69,7 +69,10 @@ class Browser:
         if message.get("method") == "Runtime.exceptionThrown":
             self.errors.append(json.dumps(message["params"]["exceptionDetails"])[:400])
         if message.get("method") == "Log.entryAdded" and message["params"]["entry"]["level"] == "error":
-            self.errors.append(message["params"]["entry"]["text"] + " " + message["params"]["entry"].get("url", ""))
+            error = message["params"]["entry"]["text"] + " " + message["params"]["entry"].get("url", "")
+            # the page may ask for an object or class that is not there
+            if "status of 404" not in error or "/api/query/" not in error:
+                self.errors.append(error)
         return message
 
     def call(self, method, **params):

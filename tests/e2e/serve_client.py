@@ -418,7 +418,7 @@ refused("a post of a question", 405, "/api/query/top", method="POST")
 refused("a body", 413, "/api/cancel?job=a", method="POST", body=b"x" * 100)
 refused("a large body", 413, "/api/cancel?job=a", method="POST", body=b"x" * 10_000_000)
 answer, text = ask("/api/query/object?target=0x1")
-check("that an object is not there is an answer", answer.status == 200 and json.loads(text)["error"]["code"] == "HDB_NOTFOUND")
+check("an object that is not there", answer.status == 404 and json.loads(text)["error"]["code"] == "HDB_NOTFOUND")
 
 # ---- sizes and broken requests: refused or closed, never an answer ----
 head = f"Host: {HOST}:{PORT}\r\nCookie: {COOKIE}\r\n".encode()

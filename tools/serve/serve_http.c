@@ -215,13 +215,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 	struct MHD_Response *response;
 	off_t size;
 
-	/* a missing object or class is an answer, not a failure */
 	if (job->result != HDB_OK || job->fd < 0)
-		return send_error(connection,
-				  job->result == HDB_NOTFOUND && job->kind == SERVE_QUERY ?
-					  MHD_HTTP_OK :
-					  status_of(job->result),
-				  hdb_result_name(job->result),
+		return send_error(connection, status_of(job->result), hdb_result_name(job->result),
 				  job->err.message[0] ? job->err.message :
 							hdb_result_name(job->result));
 	size = lseek(job->fd, 0, SEEK_END);
