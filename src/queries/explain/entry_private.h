@@ -82,7 +82,6 @@ struct looking {
 	struct base_vec keys;
 	struct base_vec hashed; /* private to key_hashes.c */
 	uint32_t hashed_class;  /* class of these keys */
-	uint32_t hash_mask;     /* bits of a hash code that the map records */
 	uint32_t value_class;   /* class of the values whose fields are examined */
 	uint32_t key_class;
 	uint32_t entries;

@@ -25,8 +25,8 @@
 /* Maximum number of elements of a list, and of bytes of a string, that are hashed. */
 #define ELEMENTS_MAX 64u
 #define TEXT_MAX 256u
-/* ConcurrentHashMap does not record the sign of a hash code. */
-#define CONCURRENT_MASK 0x7fffffffu
+/* Bits that are compared: ConcurrentHashMap does not record the sign of a hash code. */
+#define RECORDED_MASK 0x7fffffffu
 
 /* A key: the recorded hash code, and the hash codes of its fields. */
 struct hashed_key {
@@ -36,13 +36,12 @@ struct hashed_key {
 };
 
 /*
- * hash = seed; for each field: hash = hash * factor + hash of the field. Records, data classes,
- * Objects.hash() and development environments, Lombok, and commons-lang.
+ * hash = seed; for each field: hash = hash * factor + hash of the field. Records and data classes,
+ * Objects.hash(), "Effective Java", Lombok, and commons-lang.
  */
 static const struct {
 	uint32_t seed, factor, of_null;
-} formulas[] = { { 0, 31, 0 }, { 1, 31, 0 },  { 17, 31, 0 },
-		 { 7, 31, 0 }, { 1, 59, 43 }, { 17, 37, 0 } };
+} formulas[] = { { 0, 31, 0 }, { 1, 31, 0 }, { 17, 31, 0 }, { 1, 59, 43 }, { 17, 37, 0 } };
 #define FORMULAS (sizeof(formulas) / sizeof(formulas[0]))
 
 /* ---- hash codes of values ---- */
@@ -61,44 +60,32 @@ static int hash_text(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_e
 	return strlen(text) + 1 < sizeof(text) ? HDB_OK : HDB_NOTFOUND;
 }
 
-static int hash_plain(const struct heap_value *value, uint32_t *out)
-{
-	int64_t number;
-
-	if (value->type == HPROF_BOOLEAN)
-		*out = value->bits & 1 ? 1231 : 1237;
-	else if (value->type == HPROF_LONG || value->type == HPROF_DOUBLE)
-		*out = (uint32_t)(value->bits ^ value->bits >> 32);
-	else if (value->type == HPROF_FLOAT)
-		*out = (uint32_t)value->bits;
-	else if (heap_value_number(value, &number))
-		*out = (uint32_t)number;
-	else
-		return HDB_NOTFOUND;
-	return HDB_OK;
-}
-
 /* Hashes a value that is not a list. Returns HDB_NOTFOUND if its hash code is not known. */
 static int hash_leaf(struct heap *heap, const struct heap_value *value, uint32_t *out,
 		     struct hdb_error *err)
 {
-	struct heap_value inner;
+	struct heap_value plain = *value;
 	const char *name;
 	uint32_t ix;
 
 	*out = 0;
-	if (value->type != HPROF_OBJECT)
-		return hash_plain(value, out);
-	if (!value->bits)
-		return HDB_OK;
-	TRY(heap_find(heap, value->bits, &ix, err));
-	if (heap_is_string(heap, ix))
-		return hash_text(heap, ix, out, err);
-	name = heap_class_name_of(heap, ix);
-	if (strncmp(name, "java.lang.", 10) != 0 && strcmp(name, "java.util.Date") != 0)
-		return HDB_NOTFOUND;
-	TRY(heap_path_value(heap, ix, "value|fastTime", &inner, err));
-	return hash_plain(&inner, out);
+	if (value->type == HPROF_OBJECT) {
+		if (!value->bits)
+			return HDB_OK;
+		TRY(heap_find(heap, value->bits, &ix, err));
+		if (heap_is_string(heap, ix))
+			return hash_text(heap, ix, out, err);
+		name = heap_class_name_of(heap, ix);
+		if (strncmp(name, "java.lang.", 10) != 0 && strcmp(name, "java.util.Date") != 0)
+			return HDB_NOTFOUND;
+		TRY(heap_path_value(heap, ix, "value|fastTime", &plain, err));
+	}
+	*out = plain.type == HPROF_BYTE  ? (uint32_t)(int8_t)plain.bits :
+	       plain.type == HPROF_SHORT ? (uint32_t)(int16_t)plain.bits :
+					   (uint32_t)(plain.bits ^ plain.bits >> 32);
+	if (plain.type == HPROF_BOOLEAN)
+		*out = plain.bits & 1 ? 1231 : 1237;
+	return plain.type == HPROF_OBJECT ? HDB_NOTFOUND : HDB_OK;
 }
 
 /* Hashes a list by its elements. Returns HDB_NOTFOUND if the object is not such a list. */
@@ -125,32 +112,24 @@ static int hash_list(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_e
 	return r == HDB_END ? HDB_OK : r;
 }
 
-static int hash_value(struct heap *heap, const struct heap_value *value, uint32_t *out,
-		      struct hdb_error *err)
-{
-	uint32_t ix;
-	const int r = hash_leaf(heap, value, out, err);
-
-	if (r != HDB_NOTFOUND)
-		return r;
-	TRY(heap_find(heap, value->bits, &ix, err));
-	return hash_list(heap, ix, out, err);
-}
-
 /* ---- keys ---- */
 
 static int add_fields(struct heap *heap, uint32_t ix, struct hashed_key *key, struct hdb_error *err)
 {
 	struct heap_fields fields;
+	const struct heap_value *value = &fields.value;
+	uint32_t list_ix;
 	int r;
 
 	TRY(heap_fields_begin(heap, ix, &fields, err));
 	for (unsigned i = 0; i < PARTS_MAX; i++) {
 		TRY_FOUND(heap_fields_next(&fields, err));
-		TRY_ERRORS(r = hash_value(heap, &fields.value, &key->parts[i], err));
+		r = hash_leaf(heap, value, &key->parts[i], err);
+		if (r == HDB_NOTFOUND && heap_find(heap, value->bits, &list_ix, err) == HDB_OK)
+			r = hash_list(heap, list_ix, &key->parts[i], err);
+		TRY_ERRORS(r);
 		key->known |= (uint8_t)((r == HDB_OK) << i);
-		key->unset |=
-			(uint8_t)((fields.value.type == HPROF_OBJECT && !fields.value.bits) << i);
+		key->unset |= (uint8_t)((value->type == HPROF_OBJECT && !value->bits) << i);
 	}
 	return HDB_OK;
 }
@@ -168,11 +147,9 @@ int entry_add_hash(struct looking *l, const struct heap_entries *at, struct hdb_
 	if (at->entry_ix == HEAP_NONE || value->type != HPROF_OBJECT || !value->bits)
 		return HDB_OK;
 	TRY(heap_object(heap, at->entry_ix, &entry, err));
-	l->hash_mask = UINT32_MAX;
-	if (heap_has_superclass(heap, entry.class_no,
-				"java.util.concurrent.ConcurrentHashMap$Node"))
-		l->hash_mask = CONCURRENT_MASK;
-	else if (!heap_has_superclass(heap, entry.class_no, "java.util.HashMap$Node"))
+	if (!heap_has_superclass(heap, entry.class_no,
+				 "java.util.concurrent.ConcurrentHashMap$Node") &&
+	    !heap_has_superclass(heap, entry.class_no, "java.util.HashMap$Node"))
 		return HDB_OK;
 	TRY_FOUND(heap_find(heap, value->bits, &ix, err));
 	TRY(heap_object(heap, ix, &object, err));
@@ -196,77 +173,72 @@ int entry_add_hash(struct looking *l, const struct heap_entries *at, struct hdb_
 /* ---- formulas ---- */
 
 /*
- * Returns whether a formula with these fields gives the hash code recorded for a key. Dumps list
- * the fields of a class in the order of its source or, from HotSpot, backwards. Formulas from
- * FORMULAS on are the same formulas backwards.
+ * A formula with some of the fields, and the keys that have these fields. Dumps list the fields of
+ * a class in the order of its source or, from HotSpot, backwards. Formulas from FORMULAS on are the
+ * same formulas backwards.
  */
-static bool is_match(const struct hashed_key *key, size_t formula, unsigned fields, uint32_t mask)
+struct guess {
+	size_t formula;
+	unsigned fields;     /* bit set */
+	unsigned keys, hits; /* number of keys, and of those with the recorded hash code */
+	unsigned proofs;     /* hits without equal neighbours */
+};
+
+static bool is_match(const struct hashed_key *key, const struct guess *guess)
 {
-	const bool is_reversed = formula >= FORMULAS;
-	const size_t no = formula % FORMULAS;
+	const size_t no = guess->formula % FORMULAS;
 	uint32_t hash = formulas[no].seed;
 
 	for (unsigned n = 0; n < PARTS_MAX; n++) {
-		const unsigned i = is_reversed ? PARTS_MAX - 1 - n : n;
+		const unsigned i = guess->formula < FORMULAS ? n : PARTS_MAX - 1 - n;
 
-		if (fields >> i & 1)
+		if (guess->fields >> i & 1)
 			hash = hash * formulas[no].factor +
 			       (key->unset >> i & 1 ? formulas[no].of_null : key->parts[i]);
 	}
-	return ((hash ^ hash >> 16) & mask) == key->recorded;
+	return !((hash ^ hash >> 16 ^ key->recorded) & RECORDED_MASK);
 }
 
-/* Counts the keys for which a formula gives the recorded hash code, without equal neighbours. */
-static unsigned matches_of(const struct looking *l, size_t formula, unsigned fields)
+/* Counts the hits among the first keys. */
+static void check(const struct base_vec *hashed, size_t most, struct guess *guess)
 {
-	const struct hashed_key *keys = l->hashed.data, *last = NULL;
-	unsigned count = 0;
+	const struct hashed_key *keys = hashed->data, *last = NULL;
 
-	for (size_t i = 0; i < l->hashed.count && i < KEYS_TRIED; i++) {
-		if ((keys[i].known & fields) != fields ||
-		    !is_match(&keys[i], formula, fields, l->hash_mask) ||
-		    (last && last->recorded == keys[i].recorded))
+	guess->keys = guess->hits = guess->proofs = 0;
+	for (size_t i = 0; i < hashed->count && i < most; i++) {
+		if ((keys[i].known & guess->fields) != guess->fields)
 			continue;
+		guess->keys++;
+		if (!is_match(&keys[i], guess))
+			continue;
+		guess->hits++;
+		guess->proofs += !last || last->recorded != keys[i].recorded;
 		last = &keys[i];
-		count++;
 	}
-	return count;
 }
 
 void entry_set_changed(const struct looking *l, struct explain_facts *out)
 {
-	const struct hashed_key *keys = l->hashed.data;
 	const bool is_own = l->hashed.count && entry_is_own(l->session->heap, l->hashed_class);
-	unsigned most = 0, fields = 1;
-	double all = 0, changed = 0;
-	size_t formula = 0;
+	/* If the key is a list, its hash code is that of the only field. */
+	struct guess best = { .fields = 1 };
 
-	/*
-	 * With one field, the first formula gives the hash code of that field. If the key is a
-	 * list, the field is the key itself.
-	 */
 	for (unsigned subset = 1; is_own && subset < 1u << PARTS_MAX; subset++) {
 		for (size_t i = 0; i < 2 * FORMULAS; i++) {
-			const unsigned count = matches_of(l, i, subset);
+			struct guess guess = { .formula = i, .fields = subset };
 
-			if (count <= most)
-				continue;
-			most = count;
-			fields = subset;
-			formula = i;
+			check(&l->hashed, KEYS_TRIED, &guess);
+			if (guess.proofs > best.proofs)
+				best = guess;
 		}
 	}
-	if (is_own && most < MATCHES_MIN)
+	if (is_own && best.proofs < MATCHES_MIN)
 		return;
-	for (size_t i = 0; i < l->hashed.count; i++) {
-		if ((keys[i].known & fields) != fields)
-			continue;
-		all++;
-		changed += !is_match(&keys[i], formula, fields, l->hash_mask);
-	}
-	if (!changed)
+	check(&l->hashed, SIZE_MAX, &best);
+	if (best.hits == best.keys)
 		return;
-	explain_fact_set(out, EXPLAIN_FACT_changed_percent, changed * 100 / all);
+	explain_fact_set(out, EXPLAIN_FACT_changed_percent,
+			 (best.keys - best.hits) * 100.0 / best.keys);
 	explain_fact_text(out, EXPLAIN_FACT_changed_kind,
 			  explain_short_class(l->session->heap, l->hashed_class));
 }
