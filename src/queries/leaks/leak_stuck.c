@@ -59,6 +59,7 @@ struct place {
 struct stuck {
 	struct query *q;
 	struct leak_findings *l;
+	unsigned added; /* number of findings */
 	struct query_waits waits;
 	struct base_vec members;   /* struct member, sorted by group */
 	struct base_vec crowds;    /* struct crowd */
@@ -155,30 +156,23 @@ static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct 
 	return heap_path_object(heap, ix, "this$0", out, err);
 }
 
-/* Returns whether a thread that is parked on an object waits for the result of a task. */
-static int is_future(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
-{
-	struct heap_object object;
-
-	TRY(heap_object(heap, ix, &object, err));
-	*out = heap_has_superclass(heap, object.class_no, "java.util.concurrent.FutureTask") ||
-	       heap_has_superclass(heap, object.class_no,
-				   "java.util.concurrent.CompletableFuture$Signaller");
-	return HDB_OK;
-}
-
 /* Adds the thread to the group that waits for the same owner, and to that of its pool. */
 static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
 	struct member member = { .wait = wait };
+	struct heap_object lock;
 	bool awaits = false;
 
 	if (wait->owner_ix != HEAP_NONE && wait->owner_ix != wait->thread_ix) {
 		member.key_ix = wait->owner_ix;
 		TRY(base_vec_push(&s->members, &member, sizeof(member), err));
 	} else if (wait->lock_ix != HEAP_NONE) {
-		TRY(is_future(heap, wait->lock_ix, &awaits, err));
+		TRY(heap_object(heap, wait->lock_ix, &lock, err));
+		awaits = heap_has_superclass(heap, lock.class_no,
+					     "java.util.concurrent.FutureTask") ||
+			 heap_has_superclass(heap, lock.class_no,
+					     "java.util.concurrent.CompletableFuture$Signaller");
 	}
 	TRY_FOUND(pool_of(heap, wait->thread_ix, &member.key_ix, err));
 	member.is_pool = true;
@@ -302,20 +296,6 @@ static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hd
 	return HDB_OK;
 }
 
-/* Begins a sentence: '40 threads "http-*" are', 'Thread "Finalizer" is'. */
-static void add_subject(const struct crowd *c, const struct place *place, struct bytes *to)
-{
-	const bool is_named = place->is_pattern && place->name[0];
-
-	if (c->count == 1)
-		bytes_format(to, "Thread \"%s\" is", place->name);
-	else
-		bytes_format(to, "%s threads%s%s%s%s are", base_number(c->count).text,
-			     is_named ? " \"" : "", is_named ? place->name : "",
-			     is_named ? "\"" : "",
-			     c->has_finalizer ? ", \"Finalizer\" among them," : "");
-}
-
 /* Writes the sentence about threads that wait for locks of another thread. */
 static void say_lock(struct heap *heap, const struct crowd *c, const struct place *place,
 		     const struct place *owner, struct bytes *to)
@@ -323,16 +303,24 @@ static void say_lock(struct heap *heap, const struct crowd *c, const struct plac
 	const struct query_wait *first = c->members->wait;
 	const char *lock =
 		first->lock_ix == HEAP_NONE ? "" : heap_class_name_of(heap, first->lock_ix);
+	const bool is_monitor = first->is_monitor;
 
-	add_subject(c, place, to);
-	bytes_string(to, first->is_monitor ? " blocked" : " waiting");
+	if (c->count == 1)
+		bytes_format(to, "Thread \"%s\" is", place->name);
+	else
+		bytes_format(to, "%s threads", base_number(c->count).text);
+	if (c->count > 1 && place->is_pattern && place->name[0])
+		bytes_format(to, " \"%s\"", place->name);
+	if (c->count > 1)
+		bytes_format(to, "%s are", c->has_finalizer ? ", \"Finalizer\" among them," : "");
+	bytes_string(to, is_monitor ? " blocked" : " waiting");
 	add_place(place, to);
-	bytes_format(to, ": %s for %s%.*s", c->count == 1 ? "it waits" : "they wait",
-		     !lock[0]          ? "a lock" :
-		     first->is_monitor ? "the monitor of " :
-					 "the ",
-		     (int)(first->is_monitor ? strlen(lock) : strcspn(lock, "$")), lock);
-	bytes_format(to, ", held by thread \"%s\"", owner->name);
+	bytes_format(to, ": %s for %s%.*s, held by thread \"%s\"",
+		     c->count == 1 ? "it waits" : "they wait",
+		     !lock[0]   ? "a lock" :
+		     is_monitor ? "the monitor of " :
+				  "the ",
+		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, owner->name);
 	add_place(owner, to);
 	bytes_string(to, ".");
 }
@@ -416,6 +404,7 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 				       finding_of_threads(s->l, c->members->wait->thread_ix);
 	struct heap_object object;
 
+	s->added++;
 	bytes_add(says, "", 1);
 	if (says->failed)
 		return hdb_fail_memory(err, "a string", says->size);
@@ -444,8 +433,7 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 	return HDB_OK;
 }
 
-static int report_locks(struct stuck *s, const struct crowd *c, bool *is_added,
-			struct hdb_error *err)
+static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	const struct leak_finding *backlog =
@@ -463,7 +451,6 @@ static int report_locks(struct stuck *s, const struct crowd *c, bool *is_added,
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
 	say_lock(s->q->heap, c, &place, &owner, &text);
-	*is_added = true;
 	return add_finding(s, c, &text, owner.name, err);
 }
 
@@ -487,8 +474,7 @@ static void add_doing(const struct crowd *c, const struct place *place, struct l
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", place->name);
 }
 
-static int report_pool(struct stuck *s, const struct crowd *c, bool *is_added,
-		       struct hdb_error *err)
+static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
@@ -518,23 +504,18 @@ static int report_pool(struct stuck *s, const struct crowd *c, bool *is_added,
 		     "queue has %s%s task%s.",
 		     tasks == TASKS_MAX ? "at least " : "", base_number(tasks).text,
 		     tasks == 1 ? "" : "s");
-	*is_added = true;
 	return add_finding(s, c, &text, place.name, err);
 }
 
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
 	BASE_SCOPED(release) struct stuck s = { .q = q, .l = l };
-	unsigned added = 0;
 
 	TRY(find_crowds(&s, err));
-	for (size_t i = 0; i < s.crowds.count && added < STUCK_MAX; i++) {
+	for (size_t i = 0; i < s.crowds.count && s.added < STUCK_MAX; i++) {
 		const struct crowd *c = base_vec_at(&s.crowds, struct crowd, i);
-		bool is_added = false;
 
-		TRY(c->members->is_pool ? report_pool(&s, c, &is_added, err) :
-					  report_locks(&s, c, &is_added, err));
-		added += is_added;
+		TRY(c->members->is_pool ? report_pool(&s, c, err) : report_locks(&s, c, err));
 	}
 	return HDB_OK;
 }
