@@ -32,13 +32,13 @@
 struct node {
 	uint32_t parent;         /* number; GRAPH_NONE: a root */
 	uint32_t count;          /* number of objects below the node, including its own object */
-	uint64_t retained_bytes; /* what these retain */
+	uint64_t retained_bytes; /* retained size of these objects */
 	uint32_t best;           /* the child with the most objects, or GRAPH_NONE for a leaf */
 };
 
 struct tree {
 	struct graph_node_map map;
-	struct base_vec nodes; /* struct node, by number */
+	struct base_vec nodes; /* struct node, indexed by number */
 	struct base_vec walks; /* uint32_t: first node number of each path */
 	struct node top;       /* an artificial node above the roots */
 };

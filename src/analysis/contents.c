@@ -35,7 +35,7 @@ struct reading {
 	const struct session *session;
 	const struct analysis_contents_options *options;
 	struct analysis_contents *out;
-	struct store_block *references; /* by block; used only for strings */
+	struct store_block *references; /* indexed by block; used only for strings */
 	uint64_t room;                  /* number of records for which memory is allocated */
 	uint8_t *reachable;             /* whether each object of the current block is reachable */
 };
@@ -133,7 +133,7 @@ struct made {
 	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* one bit per object */
 };
 
-/* Returns a size in the form in which it is recorded. */
+/* Returns a size in the form that a record stores. */
 static uint32_t size_of(uint64_t bytes)
 {
 	return bytes < ANALYSIS_BYTES_MANY ? (uint32_t)bytes : ANALYSIS_BYTES_MANY;

@@ -29,11 +29,11 @@ enum analysis_link_kind {
 	ANALYSIS_LINK_OTHER
 };
 
-/* The reference by which an object holds another object. */
+/* The references through which an object holds another object. */
 struct analysis_link {
 	enum analysis_link_kind kind; /* kind of the first reference */
 	unsigned count;               /* number of references */
-	char text[512];               /* as from analysis_holder */
+	char text[512];               /* as returned by analysis_holder */
 };
 /* Finds and names the references from `from` to `to`. Reads the dump. */
 int analysis_link_find(const struct session *session, uint32_t from, uint32_t to,

@@ -95,7 +95,7 @@ int analysis_excludes_parse(const struct session *session, const char *text,
 	return HDB_OK;
 }
 
-/* Sets *out to whether every field by which `from` holds `to` is excluded by name. */
+/* Sets *out to whether every field through which `from` holds `to` is excluded by name. */
 static int is_field_excluded(const struct analysis_excludes *s, uint32_t from, uint32_t to,
 			     bool *out, struct hdb_error *err)
 {

@@ -36,7 +36,7 @@ struct analysis_excludes {
 	struct analysis_excluded_field fields[ANALYSIS_EXCLUDES_MAX];
 	size_t field_count;
 	const struct session *session; /* borrowed */
-	uint8_t *from_class;           /* by class number; for the filter; owned */
+	uint8_t *from_class;           /* indexed by class number; for the filter; owned */
 	/*
 	 * By class number: index of the class's first entry in `places`. The entries end at the
 	 * first entry of the next class. Owned.
@@ -71,9 +71,9 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * The first function returns whether exactly the references that reach.strong ignores are excluded.
- * The second returns whether no references are excluded. In these cases, existing tables can be
- * used.
+ * The first function returns whether the excluded references are exactly those that reach.strong
+ * ignores. The second returns whether no references are excluded. In both cases, existing tables
+ * can be used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

@@ -15,12 +15,12 @@ struct analysis_members {
 	uint64_t reachable_bytes; /* shallow size */
 	uint64_t unreachable_count, unreachable_bytes;
 	uint32_t class_no; /* the class if there is only one, otherwise HEAP_NONE */
-	/* by class number: whether instances of the class are members; owned */
+	/* indexed by class number: whether instances of the class are members; owned */
 	uint8_t *is_member_class;
 	/* The following members are set only by analysis_members_find_whole, for a class loader: */
 	/* struct analysis_member_loader, ascending: all class loaders in the heap */
 	struct base_vec loaders;
-	/* by class number: whether objects of the class may be members; owned */
+	/* indexed by class number: whether objects of the class may be members; owned */
 	uint8_t *is_read_class;
 };
 

@@ -132,9 +132,9 @@ struct placing {
 	const struct session *session;
 	struct analysis_merged *m;
 	const struct analysis_merged_source *source;
-	uint32_t *parent; /* by object; links are reversed while a path is walked */
-	uint32_t *place;  /* by object: its node, or PLACE_* */
-	uint32_t *names;  /* by class: name of instances, then name of class objects */
+	uint32_t *parent; /* indexed by object; links are reversed while a path is walked */
+	uint32_t *place;  /* indexed by object: its node, or PLACE_* */
+	uint32_t *names;  /* indexed by class: name of instances, then name of class objects */
 };
 
 /* Reads the parents of one block of objects. */
@@ -267,7 +267,7 @@ static void count_object(struct analysis_merged_sum *sum, uint32_t ix, uint64_t 
 }
 
 /*
- * Reads the sizes by which the example is chosen: retained sizes if the table has been built, and
+ * Reads the sizes used to choose the example: retained sizes if the table has been built, and
  * otherwise shallow sizes.
  */
 static int weights(const struct session *session, const struct heap_block *block, uint64_t *out,
@@ -495,9 +495,9 @@ static int count_member(const struct few *f, uint32_t ix, struct analysis_merged
 }
 
 /*
- * Does the same as place_all for the objects in the source's list, by walking up from each object.
- * If the paths have more than FEW_STEPS steps, sets *is_done to false and adds nothing. The tree's
- * table must have been built.
+ * Like place_all, but only for the objects in the source's list, and by walking up from each of
+ * them. If the paths have more than FEW_STEPS steps, sets *is_done to false and adds nothing. The
+ * tree's table must have been built.
  */
 static int place_few(struct placing *p, unsigned dump, bool *is_done, struct hdb_error *err)
 {

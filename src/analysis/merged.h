@@ -118,9 +118,11 @@ int analysis_merged_text(struct analysis_merged *m, const char *text, uint32_t *
 
 /* Information needed to find the nodes of a tree in which each object has one parent. */
 struct analysis_places {
-	/* by object: its parent, or HEAP_NONE for a root; every call restores these links */
+	/*
+	 * indexed by object: its parent, or HEAP_NONE for a root; every call restores these links
+	 */
 	uint32_t *parent;
-	uint32_t *place; /* by object: its node, or one of ANALYSIS_PLACE_* */
+	uint32_t *place; /* indexed by object: its node, or one of ANALYSIS_PLACE_* */
 	/*
 	 * Sets *node to the node of object ix. On entry, *node is the node of the object's parent
 	 * `above`, which is HEAP_NONE for a root.
@@ -142,7 +144,8 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 
 /* The nodes of all objects of a dump. All pointers are borrowed. */
 struct analysis_merged_places {
-	const uint32_t *node; /* by object: the node, or ANALYSIS_MERGED_TOP if there is none */
+	/* indexed by object: the node, or ANALYSIS_MERGED_TOP if there is none */
+	const uint32_t *node;
 	/*
 	 * one bit per object: whether to count its size but not the object, because its bytes
 	 * belong to another object; NULL if there are no such objects

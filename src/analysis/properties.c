@@ -289,8 +289,8 @@ double analysis_limit_percent(const struct analysis_limit *limit, uint64_t bytes
 /* ---- information about the VM ---- */
 
 /*
- * Facts, and the properties that contain them. The first property that exists is used. The last
- * three facts have other sources.
+ * Facts, and the properties that contain them. The first property that exists is used. The
+ * arguments, the collector and the maximum heap size have other sources.
  */
 #define FACT(...) \
 	{ \

@@ -11,12 +11,12 @@
 struct analysis_suspects;
 
 struct session {
-	struct heap *heap;      /* borrowed, like all four */
+	struct heap *heap;      /* borrowed */
 	struct derive *derive;  /* borrowed */
 	struct base_work *work; /* borrowed */
 	/*
 	 * where a query stores its suspects for the next query with the same options
-	 * (analysis_suspects_leave), or NULL
+	 * (analysis_suspects_leave), or NULL; borrowed
 	 */
 	struct analysis_suspects *left;
 };

@@ -202,9 +202,10 @@ static int sum_rest(struct rest *rest, struct hdb_error *err)
 struct members {
 	const struct session *session;
 	struct analysis_suspects *out;
-	uint8_t *group_of_class; /* by class: 1 + number of the suspect, or 0 if there is none */
-	struct base_big groups;  /* uint8_t, by object: the mark of its class */
-	uint64_t *seen;          /* by suspect: number of members visited so far */
+	/* indexed by class: 1 + number of the suspect, or 0 if there is none */
+	uint8_t *group_of_class;
+	struct base_big groups; /* uint8_t, indexed by object: the mark of its class */
+	uint64_t *seen;         /* indexed by suspect: number of members visited so far */
 };
 
 static_assert(SUSPECTS_MAX < UINT8_MAX, "a number of a suspect is a byte");

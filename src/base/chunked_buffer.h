@@ -48,8 +48,8 @@ int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error
 
 /*
  * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to the address of
- * the space, and *position to a number by which it can be found again. If the first slab has full
- * size, pieces of one size that divides it get positions without gaps.
+ * the space, and *position to a number that identifies it later. If the first slab has full size,
+ * pieces of one size that divides it get positions without gaps.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
 				  uint8_t **room, struct hdb_error *err)

@@ -12,10 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Minimum number of cached frames: as many as one thread alternates between when it reads several
- * ranges.
- */
+/* Minimum number of cached frames: enough for a thread that alternates between several ranges. */
 #define KEPT_MIN 32u
 /* Number of hash buckets of cached frames by position, a power of two. */
 #define BUCKETS 512u

@@ -41,7 +41,7 @@
 #define PARTS_PIECE (2u << 20)
 /* Maximum inflated size of a part. A part that is larger is inflated as a stream. */
 #define PART_MAX (8u << 20)
-/* Maximum number of damage reports kept. Reading stops after this many. */
+/* Maximum number of damage reports kept. Reading stops when it is reached. */
 #define DAMAGE_MAX 1000u
 /*
  * Maximum window of a zstd frame: 128 MiB, like `zstd -d`. Files made with --long=31 are refused.
@@ -758,7 +758,7 @@ int base_input_peek(struct base_input *in, const uint8_t **data, uint64_t *size,
 		base_input_again(in, piece, 0);
 		r = base_input_take(in, piece, err);
 	}
-	piece->packed = NULL; /* it has been inflated */
+	piece->packed = NULL; /* the piece has been inflated */
 	*data = piece->data;
 	*size = r == HDB_OK ? piece->size : 0;
 	return r == HDB_END ? HDB_OK : r;

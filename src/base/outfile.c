@@ -158,7 +158,7 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 
 /*
  * Returns whether the path is a device or named pipe, which is written directly. A pipe of another
- * user is not, because that user may have planted it.
+ * user is not written, because that user may have planted it.
  */
 static bool is_written_in_place(const struct stat *st)
 {

@@ -60,8 +60,8 @@ struct base_meter {
 };
 
 /*
- * Adds the times of the pipelines that this thread runs from now on to the meter. NULL ends this.
- * The meter is borrowed until then.
+ * Adds the times of the pipelines that this thread runs from now on to the meter. NULL ends the
+ * measurement. The meter is borrowed until then.
  */
 void base_meter_use(struct base_meter *meter);
 

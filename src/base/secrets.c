@@ -86,7 +86,7 @@ struct word {
 	uint16_t next; /* 1 + index of the next word with the same hash, or 0 if none */
 };
 
-/* Words by a hash of their first three bytes, or of their last three bytes. */
+/* Words, indexed by a hash of their first three bytes or of their last three bytes. */
 struct words {
 	struct word list[WORDS_MAX];
 	size_t count;
@@ -285,8 +285,8 @@ static unsigned entropy_of(const uint8_t *p, size_t size, unsigned *distinct)
 }
 
 /*
- * Number of digits of a payment card number by its first four digits, or 0 if no issuer has them
- * (ISO/IEC 7812).
+ * Returns the number of digits of a payment card number that begins with these four digits, or 0 if
+ * no issuer uses them (ISO/IEC 7812).
  */
 static unsigned card_length(unsigned head)
 {

@@ -31,7 +31,7 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 			return (a) < (b) ? -1 : 1; \
 	} while (0)
 #define BASE_DESCENDING(a, b) BASE_ASCENDING(b, a)
-/* The same for a comparison that returns a number below, equal to or above 0. */
+/* Like the macro above, for a comparison that returns a number below, equal to or above 0. */
 #define BASE_COMPARED(comparison) \
 	do { \
 		const int compared_ = (comparison); \

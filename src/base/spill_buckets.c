@@ -111,8 +111,8 @@ static void skip_freed(struct base_buckets *buckets)
 
 /*
  * Sets *has to whether one more chunk may stay in memory. If so, the free list has a chunk. Once
- * the budget is exhausted, free chunks are reserved for buckets without a chunk, because a slab for
- * such a bucket provides many.
+ * the budget is exhausted, free chunks are reserved for buckets without a chunk. A slab allocated
+ * for such a bucket provides many free chunks.
  */
 static int has_chunk(struct base_buckets *buckets, bool has_none, bool *has, struct hdb_error *err)
 {

@@ -674,7 +674,7 @@ static void pool_make_way(struct base_work *work)
 
 /*
  * Allocates fresh memory for a large array, and counts it as used. Releases the lock while it
- * creates pages of files, which takes a long time, so that other threads can do the same.
+ * creates pages of files. This takes a long time, and other threads can allocate meanwhile.
  */
 static void take_fresh(struct base_work *work, struct base_big *big)
 {

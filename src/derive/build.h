@@ -54,7 +54,7 @@ int derive_graph_load_filtered(struct derive *derive, const struct derive_filter
 struct derive_row {
 	struct derive *derive;
 	struct store_lists references;
-	struct graph_rows packed; /* empty; it determines which rows are long */
+	struct graph_rows packed; /* has no rows; only used to decide whether a row is long */
 	struct base_vec targets;  /* uint32_t */
 	uint64_t targets_max;
 };
@@ -110,8 +110,8 @@ int derive_tree_prepare(struct derive *derive, struct hdb_error *err);
 int derive_tree_read(struct derive *derive, struct derive_block *block,
 		     struct derive_tree_block *out, struct hdb_error *err);
 /*
- * Like derive_tree_read, but only for objects of the top level. For a block without such objects,
- * as most are, sets only out->dominator. Reads the objects, so heap_prepare_blocks must have been
+ * Like derive_tree_read, but only for objects of the top level. Most blocks contain no such object;
+ * for these, sets only out->dominator. Reads the objects, so heap_prepare_blocks must have been
  * called.
  */
 int derive_tree_read_top(struct derive *derive, struct derive_block *block,

@@ -48,9 +48,10 @@ struct children {
 	struct base_vec target; /* uint32_t: entries of the small lists */
 	/* uint32_t: entries of the big list that have not been written yet */
 	struct base_vec part;
-	uint64_t *first, *length; /* by row of the block: position of the list, and its length */
-	uint32_t row;             /* the row that was begun last */
-	uint32_t base;            /* first row of the block */
+	/* indexed by row of the block: position of the list, and its length */
+	uint64_t *first, *length;
+	uint32_t row;  /* the row that was begun last */
+	uint32_t base; /* first row of the block */
 	uint32_t part_no;
 };
 

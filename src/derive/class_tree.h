@@ -2,8 +2,8 @@
  * derive/class_tree.h - the class hierarchy, with sums over superclasses whose cost does not depend
  * on the depth of the hierarchy.
  *
- * Totals by superclass require it. An object counts for its class and for all superclasses. Its
- * retained size counts only for those superclasses that have no instance among the object's
+ * It is needed for totals by superclass. An object counts for its class and for all superclasses.
+ * Its retained size counts only for those superclasses that have no instance among the object's
  * dominators. These superclasses are consecutive: they begin at the object's class and end below
  * the first class that is the class, or a superclass of the class, of a dominator. It is therefore
  * enough to add the size at the lower end and to subtract it at the upper end.

@@ -56,7 +56,7 @@ struct derive {
 	struct store_column native, retained_native, retained_heaps, depth;
 	struct derive_access_state *access; /* owned; see graph_view.c */
 	struct derive_near *near;           /* owned; see strangeness.c */
-	bool is_near_over;                  /* whether `near` is not used any more */
+	bool is_near_over;                  /* whether `near` is no longer used */
 	/* set if this process has built the dominators; see heap_totals.c */
 	struct derive_unreached unreached;
 	bool is_ready[STORE_TABLE_END]; /* tables known to exist */
@@ -242,7 +242,7 @@ int derive_access(struct derive *derive, bool is_strong, struct graph_access *ou
 
 /* References to be ignored. Classes are checked first, so that `keep` is called for few objects. */
 struct derive_filter {
-	/* by class number: nonzero if instances may have ignored references; borrowed */
+	/* indexed by class number: nonzero if instances may have ignored references; borrowed */
 	const uint8_t *from_class;
 	bool wants_classes; /* whether class objects may have ignored references */
 	/*

@@ -17,7 +17,8 @@ static_assert(sizeof(struct derive_heap_totals) == STORE_WHOLE_BYTES, "stored");
 
 struct whole {
 	struct derive *derive;
-	uint8_t *is_looked_at; /* by block: whether the objects of the block must be counted */
+	/* indexed by block: whether the objects of the block must be counted */
+	uint8_t *is_looked_at;
 	struct derive_heap_totals sum;
 	struct derive_heap_totals all; /* totals of all objects, from the import's counts */
 	bool has_counts;

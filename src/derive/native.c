@@ -73,7 +73,7 @@ static const struct native_rule rules[] = {
 struct finder {
 	struct heap *heap;
 	bool is_registered; /* whether only memory recorded by a registry is counted */
-	/* by class: 1 + index of the rule, or 0 if the class has no rule; owned */
+	/* indexed by class: 1 + index of the rule, or 0 if the class has no rule; owned */
 	uint8_t *rule_of;
 	struct base_vec *out;
 	struct base_vec segments; /* struct derive_segment; owned */

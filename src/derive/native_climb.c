@@ -1,5 +1,6 @@
 /*
- * derive/native_climb.c - adds up native memory along the dominator tree if few objects own any.
+ * derive/native_climb.c - adds up native memory along the dominator tree if few objects own native
+ * memory.
  *
  * Starting at each owner, it climbs the tree until it reaches an object that has already been
  * visited. Each ancestor is therefore visited once, no matter how many owners are below it. Sums
@@ -39,7 +40,7 @@ struct place {
 struct climb {
 	struct derive *derive;
 	struct graph_node_map map; /* object index to place number */
-	struct base_vec places;    /* struct place, by number */
+	struct base_vec places;    /* struct place, indexed by number */
 	uint32_t limit;
 };
 

@@ -66,8 +66,8 @@ static int count_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_
 }
 
 /*
- * Later passes: store the sources of references into [low, high). The unsigned difference is
- * smaller than the size of the part only for these references.
+ * Later passes: stores the sources of references to objects in [low, high). The unsigned difference
+ * is smaller than the size of the part only for these references.
  */
 static int place_into(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
 		      struct hdb_error *err)
@@ -218,9 +218,9 @@ static void end_part(struct turn *t)
 }
 
 /*
- * Chooses the part that begins at `low`: as many whole blocks as have at most `room` references
- * into them, but at least one block. Converts the counters of the part to positions. Returns the
- * number of references.
+ * Chooses the part that begins at `low`: the largest number of whole blocks whose objects have at
+ * most `room` referrers in total, but at least one block. Converts the counters of the part to
+ * positions. Returns the number of references.
  */
 static uint64_t choose_part(struct turn *t, uint32_t low, uint64_t room)
 {

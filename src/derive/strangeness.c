@@ -408,7 +408,7 @@ void derive_near_close(struct derive *derive)
 	free(near);
 }
 
-/* Opens the search unless it would not help. */
+/* Opens the search if it may help. */
 static int need_near(struct derive *derive, struct hdb_error *err)
 {
 	const uint64_t part = derive->heap->object_count / NEAR_PART;

@@ -75,8 +75,9 @@ struct totals_walk {
 	const struct range_slot *slot; /* the current range */
 	/* first number of the range, next number to enter, and end of the range */
 	uint32_t base, row, end;
-	uint32_t *until[TOTALS_KINDS];    /* by group: end of the last topmost member's subtree */
-	uint64_t *retained[TOTALS_KINDS]; /* by group: number of bytes, modulo 2^64 */
+	/* indexed by group: end of the last topmost member's subtree */
+	uint32_t *until[TOTALS_KINDS];
+	uint64_t *retained[TOTALS_KINDS]; /* indexed by group: number of bytes, modulo 2^64 */
 	struct class_tree supers;         /* the classes above the current object */
 	struct opened *opened;            /* the same classes, innermost last */
 	uint32_t opened_count;
@@ -93,7 +94,7 @@ struct totals_tree {
 	struct graph_preorder order;
 	/* keys are the numbers of dominators, and nodes are member numbers */
 	struct graph_child_rows leaves;
-	/* by range of numbers; the fields are number, member, units and count */
+	/* one bucket per range of numbers; the fields are number, member, units and count */
 	struct base_buckets inner;
 	/*
 	 * Consecutive leaves with the same dominator and member number that have not been added to

@@ -24,8 +24,8 @@ struct tree_sums {
 	struct graph_preorder order; /* preorder numbers of the objects that dominate others */
 	struct base_big sum_big;
 	/*
-	 * By number, with one extra element: first the size of the objects immediately below the
-	 * node, later the sum of all previous elements.
+	 * Indexed by number, with one extra element: first the size of the objects immediately
+	 * below the node, later the sum of all previous elements.
 	 */
 	_Atomic uint64_t *sum;
 	/*
@@ -313,7 +313,7 @@ int derive_retained_in(struct derive *derive, uint32_t ix, uint32_t heap_no, uin
 /* ---- depth ---- */
 
 struct depths {
-	/* by object; depth is 1 for roots, and 0 if not known yet */
+	/* indexed by object; depth is 1 for roots, and 0 if not known yet */
 	uint32_t *parent, *depth;
 };
 

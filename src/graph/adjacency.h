@@ -48,9 +48,9 @@ struct graph_rows {
 	struct base_work *work;
 	uint32_t node_count;
 	uint64_t *base;   /* position of the first group, by 2^GRAPH_GROUPS_BITS groups */
-	uint32_t *start;  /* by group: position relative to `base` */
-	uint64_t mask[4]; /* by length code: mask of a number */
-	uint8_t width[4]; /* by length code: number of bytes */
+	uint32_t *start;  /* indexed by group: position relative to `base` */
+	uint64_t mask[4]; /* indexed by length code: mask of a number */
+	uint8_t width[4]; /* indexed by length code: number of bytes */
 	/* the members below change with each row, and the members above are only read */
 	BASE_NO_SHARING;
 	struct base_chunks bytes; /* groups: lengths, rows */

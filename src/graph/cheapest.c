@@ -64,8 +64,8 @@ struct search {
 	uint64_t waiting, done;
 	unsigned now; /* the current bucket */
 	/*
-	 * by kind: whether a node was settled; whether the kind is a kind of leaves and a leaf was
-	 * settled before `now`
+	 * by kind: whether a node of the kind was settled; whether the nodes of the kind are
+	 * leaves, one of which was settled before `now`
 	 */
 	_Atomic bool is_settled[UINT8_MAX + 1];
 	bool is_alike[UINT8_MAX + 1];

@@ -25,7 +25,7 @@
 #define GRAPH_CHILD_BITS 14
 
 struct graph_child_rows {
-	/* by range of parents; the last bucket contains the top level */
+	/* one bucket per range of parents; the last bucket contains the top level */
 	struct base_buckets buckets;
 	uint32_t node_count;
 	unsigned bits; /* a range has 2^bits parents */

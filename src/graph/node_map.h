@@ -11,7 +11,7 @@
 #include "graph/access.h"
 
 struct graph_node_map {
-	uint32_t *node; /* members, by number */
+	uint32_t *node; /* members, indexed by number */
 	uint32_t count, limit;
 	uint32_t *slot; /* hash table of numbers, at most half full; GRAPH_NONE marks a free slot */
 	uint64_t slots; /* a power of two, or 0 */

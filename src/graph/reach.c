@@ -175,7 +175,7 @@ static int cover_upwards(struct search *s, uint64_t *orphans, struct hdb_error *
 
 /*
  * Removes unnecessary starting nodes, from last to first. A search does not reach the starting node
- * of a later search. A starting node is therefore necessary exactly if no later starting node
+ * of a later search. A starting node is therefore necessary if and only if no later starting node
  * reaches it, which means that only its own cycles lead to it.
  */
 static int thin_downwards(struct search *s, uint64_t *orphans, struct hdb_error *err)

@@ -62,9 +62,9 @@ int graph_cheapest_tree(const struct graph_rows *rows, const uint64_t *root_bits
 			const struct graph_costs *costs, uint32_t *parent, struct hdb_error *err);
 
 /*
- * The search of graph_cheapest_tree on the calling thread, without a graph in memory. It ends as
- * soon as the path to a node is known and can be continued. It is over when it would follow more
- * than references_max references.
+ * The search of graph_cheapest_tree, but on the calling thread and without a graph in memory. It
+ * stops as soon as the path to the requested node is known, and can be continued later. It ends for
+ * good when it would follow more than references_max references.
  */
 struct graph_near;
 struct graph_near_row {

@@ -17,7 +17,10 @@
 #define GRAPH_SMALL_SIZES 65536u
 
 struct graph_size_order {
-	/* by small size: number of nodes of this size, and later the place of the next such node */
+	/*
+	 * indexed by small size: number of nodes of this size, and later the place of the next such
+	 * node
+	 */
 	uint32_t *place;
 	struct base_vec large; /* struct base_sort_key */
 	/* number of large nodes; if it exceeds LARGE_MAX, `large` is empty */

@@ -22,7 +22,7 @@ int import_put_class_name(struct import *im, struct import_class *class, const c
 /* ---- class_invent.c ---- */
 
 /*
- * Returns the alignment as Eclipse MAT computes it: the greatest common divisor of the distances
+ * Returns the alignment that Eclipse MAT computes: the greatest common divisor of the distances
  * between all objects, between 8 and 256. Requires finished IDs.
  */
 unsigned import_mat_alignment(const struct import *im);

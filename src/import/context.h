@@ -157,7 +157,7 @@ struct import_records {
 	bool has_control;
 	/* counts of top-level records and of sub-records */
 	struct store_record_count counts[2][256];
-	/* by basic type: whether the dump contains arrays of the type */
+	/* indexed by basic type: whether the dump contains arrays of the type */
 	uint32_t primitive_used[16];
 };
 
@@ -219,7 +219,7 @@ struct import_evidence {
 			  1];
 	struct import_zeroed zeroed;
 	uint64_t zeroed_end; /* largest end so far, updated by all threads */
-	/* value of all array elements so far, updated by all threads; see zeroed.c */
+	/* value that all array elements have so far, updated by all threads; see zeroed.c */
 	unsigned fill;
 	struct import_counts counts_by_class;
 	unsigned mat_align_bytes; /* alignment according to MAT's rule; see sizes.c */
@@ -240,7 +240,7 @@ struct import_flat {
 	 * flat values
 	 */
 	uint64_t *plan;
-	/* by class: smallest ID of a flat value in an array of the class */
+	/* indexed by class: smallest ID of a flat value in an array of the class */
 	uint64_t *element;
 	struct base_vec fields; /* struct import_flat_field, sorted by class and field */
 };

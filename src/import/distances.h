@@ -5,8 +5,8 @@
  * IDs are addresses, so an object is at most as large as its distance to the next object. Each
  * thread collects distances in a small cache by class. The writing thread merges the entries of a
  * block: first the entries evicted from the cache, and finally the entries still in the cache.
- * Minima and their counts do not depend on the order of merging. Flat values are only counted, and
- * so are objects whose own ID or whose neighbour's ID is not an address (flat.c).
+ * Minima and their counts do not depend on the order of merging. Flat values, and objects whose own
+ * ID or neighbour's ID is not an address, are only counted (flat.c).
  */
 #ifndef IMPORT_DISTANCES_H
 #define IMPORT_DISTANCES_H

@@ -13,7 +13,7 @@
  * excluded from the span.
  */
 #define LOW_END 65536u
-/* The span is divided into one part per this many IDs. */
+/* Number of IDs per part of the span. */
 #define IDS_PER_PART 2u
 /* How many IDs ahead of lookups to prefetch, first for the directory and then for the array. */
 #define AHEAD 16u

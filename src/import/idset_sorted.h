@@ -30,7 +30,8 @@ static inline uint32_t import_idset_lower_bound(const uint64_t *ids, uint32_t lo
 struct idset_sorted {
 	struct base_vec ids; /* uint64_t; sorted and distinct after import_idset_sorted_finish */
 	/*
-	 * by part of the span: index of the first ID of the part, with one extra entry at the end
+	 * indexed by part of the span: index of the first ID of the part, with one extra entry at
+	 * the end
 	 */
 	uint32_t *first;
 	uint64_t least; /* first ID of the span: ids[skipped] */

@@ -137,8 +137,8 @@ int import_number_roots(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Returns the number of the first extra edge from the object with this index or a later object.
- * Edges are sorted by source.
+ * Returns the number of the first extra edge that starts at this object or a later one. Edges are
+ * sorted by source.
  */
 size_t import_extras_from(const struct import *im, uint32_t ix)
 {

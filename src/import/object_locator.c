@@ -20,8 +20,7 @@
 #define PIECES_FREE 65536u
 #define OBJECTS_PER_PIECE 24u
 /*
- * Pieces are not used if, for each object of a block, more than READ_FACTOR objects would have to
- * be read.
+ * Pieces are not used if more than READ_FACTOR objects would have to be read per object of a block.
  */
 #define READ_FACTOR 3u
 /* Number of IDs looked up at a time, which is enough to hide memory latency. */

@@ -314,8 +314,8 @@ static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 
 /*
  * Translates the block's references from IDs to indexes, and encodes the lists. Nearly all lists
- * are encoded directly from m->found. The lists of class objects and threads, which have additional
- * edges, are collected first. So are all lists of a block in which any reference leads to a missing
+ * are encoded directly from m->found. Lists are collected first for class objects and threads,
+ * which have additional edges, and for a whole block if any of its references leads to a missing
  * object.
  */
 static int write_lists(struct import *im, struct block_builder *m, struct hdb_error *err)

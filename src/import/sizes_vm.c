@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Number of explained classes that are outweighed by one contradicted class. A damaged dump causes
- * few contradictions, and a wrong model very many.
+ * Number of explained classes that one contradicted class outweighs. A damaged dump causes few
+ * contradictions, and a wrong model very many.
  */
 #define CONTRADICTION_WEIGHT 16
 /*

@@ -169,7 +169,7 @@ struct perfetto_references {
 	 */
 	struct base_vec fields;
 	struct base_vec extras; /* uint64_t: IDs to which the runtime refers without a field */
-	struct base_vec slots;  /* struct perfetto_slot, by index of the field */
+	struct base_vec slots;  /* struct perfetto_slot, indexed by field */
 	uint64_t values[6];     /* values by perfetto_value_fields */
 };
 

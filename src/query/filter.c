@@ -19,7 +19,7 @@
 struct query_filter {
 	const struct hdb_column **columns; /* the shown columns; owned */
 	const struct hdb_value **values;   /* their cells; owned */
-	/* by column of the spec: whether the column is tested; owned */
+	/* indexed by column of the spec: whether the column is tested; owned */
 	bool *uses;
 	uint64_t tested;
 	bool uses_shared; /* whether any column of object_columns.h is tested */

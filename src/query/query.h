@@ -58,7 +58,7 @@ struct query_batch_column {
 /* A batch of rows. All pointers are borrowed until the query is used again. */
 struct query_batch {
 	size_t count;
-	/* by column of the spec; columns that are not shown are empty */
+	/* indexed by column of the spec; columns that are not shown are empty */
 	struct query_batch_column *columns;
 };
 
@@ -207,9 +207,9 @@ struct query {
 	size_t label, label_kind, label_value;
 	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
-	/* by column: names of columns that options have renamed; NULL if there are none */
+	/* indexed by column: names of columns that options have renamed; NULL if there are none */
 	struct query_renamed *renamed;
-	/* by column of the spec; NULL if no column has names; owned */
+	/* indexed by column of the spec; NULL if no column has names; owned */
 	struct query_names *names;
 	struct query_batch batch; /* the most recently returned batch; its columns are owned */
 	struct hdb_value *cells;  /* the current row: one cell per column of the spec */

@@ -32,7 +32,7 @@ struct store_env {
 	 */
 	bool is_memory;
 	unsigned user_count;
-	/* LMDB's own map, which the SIGBUS handler watches, or NULL if not watched yet */
+	/* LMDB's own map, or NULL if the SIGBUS handler does not watch it yet */
 	const void *map;
 	/* 1 + offset at which LMDB failed to read the map, or 0 */
 	_Atomic(uint64_t) fault;

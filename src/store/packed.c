@@ -252,7 +252,7 @@ static int inflate(const struct store_packed *packed, uint8_t **out, struct hdb_
 }
 
 /*
- * Returns HDB_OK with the block if it has already been decompressed, and HDB_END if not. Returns
+ * Returns HDB_OK with the block if it has already been decompressed, and otherwise HDB_END. Returns
  * HDB_ECORRUPT if its size differs. Requires the lock.
  */
 static int take_block(const struct store_unpacked *unpacked, const struct store_packed *packed,

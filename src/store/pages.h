@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-/* Maximum depth of a tree: as many levels as LMDB's own cursors support (CURSOR_STACK). */
+/* Maximum depth of a tree, which is the maximum of LMDB's own cursors (CURSOR_STACK). */
 #define PAGES_DEPTH_MAX 32
 
 /* One of the two trees of a file. */

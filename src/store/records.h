@@ -15,8 +15,8 @@
 #define STORE_RECORDS 1024u
 
 /*
- * Writer of a table of records. Each has store_table_record(table) bytes, and they are written in
- * order. The caller sets the first two fields and zeroes the rest.
+ * Writer of a table of records. Each record has store_table_record(table) bytes, and records are
+ * written in order. The caller sets the first two fields and zeroes the rest.
  */
 struct store_records_writer {
 	struct store_writer *writer;

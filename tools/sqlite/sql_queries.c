@@ -29,7 +29,8 @@ struct query_state {
 	struct hdb_option options[ARGS_MAX];
 	struct hdb_query_args args;
 	struct hdb *const *before_list;
-	int *columns; /* by column of the table: column of the rows, or -1 if absent; owned */
+	/* indexed by column of the table: column of the rows, or -1 if absent; owned */
+	int *columns;
 };
 
 static const struct query_def *def_of(const struct sql_cursor *c)

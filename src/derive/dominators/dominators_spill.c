@@ -6,8 +6,8 @@
  * a machine with too little memory. Instead, each step here reads and writes files sequentially
  * (time-forward processing: Chiang et al., "External-Memory Graph Algorithms", SODA 1995).
  *
- * Sizes are stored by object, and dominators by number. Objects are distributed to spill buckets by
- * ranges of numbers, and the ranges are processed from the highest down. When an object is
+ * Sizes are indexed by object, and dominators by number. Objects are distributed to spill buckets
+ * by ranges of numbers, and the ranges are processed from the highest down. When an object is
  * processed, its sum is complete, because everything that it dominates has higher numbers. If its
  * dominator is in a lower range, the sum goes into the bucket of that range. When that range is
  * loaded, the index of the dominator is known, and the object's row goes into a bucket of blocks of
@@ -23,8 +23,8 @@
 #include <string.h>
 
 /*
- * Number of bits of a range of numbers. The arrays of a range take 1.3 MB, which about fits into a
- * second-level cache.
+ * Number of bits of a range of numbers. The arrays of a range take 1.3 MB, which just about fits in
+ * a second-level cache.
  */
 #define RANGE_BITS 16u
 #define RANGE_NUMBERS ((uint32_t)1 << RANGE_BITS)
@@ -62,8 +62,8 @@ struct spilled {
 	struct derive *derive;
 	const struct graph_dominators *dominators;
 	uint32_t blocks_per_bucket;
-	struct base_buckets objects, sums; /* records by range of numbers */
-	struct base_buckets rows;          /* records by blocks of objects */
+	struct base_buckets objects, sums; /* one bucket per range of numbers */
+	struct base_buckets rows;          /* one bucket per group of blocks of objects */
 	/* whether fill_block writes retained sizes rather than dominators */
 	bool is_retained;
 	/* Arrays of the current range, indexed by node. Sizes are in units of the alignment. */

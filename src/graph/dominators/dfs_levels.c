@@ -251,7 +251,7 @@ static int plan(struct probes *p, struct hdb_error *err)
 	while (parts->level_count < DOM_LEVELS_MAX) {
 		struct dom_level *level = &parts->level[parts->level_count - 1];
 
-		/* With more roots than this, there are enough roots for all threads. */
+		/* If there are more roots than this, there are enough roots for all threads. */
 		const uint64_t most = parts->level_count > 1 ? p->first_limit : p->left;
 
 		TRY(mark_roots(parts, level, err));

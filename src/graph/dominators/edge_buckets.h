@@ -38,7 +38,7 @@ struct graph_edge_chunk {
 
 struct graph_edge_buckets {
 	struct base_work *work;
-	struct graph_edge_chunk **last; /* by bucket: its newest chunk, or NULL */
+	struct graph_edge_chunk **last; /* indexed by bucket: its newest chunk, or NULL */
 	uint64_t bucket_count;
 	struct base_chunks chunks;
 	struct base_big sorted; /* sources of the last bucket that was sorted */

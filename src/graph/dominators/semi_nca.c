@@ -24,7 +24,7 @@
 
 /* The edges into one block. */
 struct block_edges {
-	const uint64_t *first; /* by target, with one extra entry */
+	const uint64_t *first; /* indexed by target, with one extra entry */
 	const uint32_t *source;
 };
 

@@ -85,16 +85,16 @@ int graph_dominators_numbers(const struct graph_dominators *dominators, uint32_t
 			     uint64_t *numbers, uint32_t count, struct hdb_error *err);
 
 /*
- * Returns the nodes by number in *big (uint32_t, count + 1 entries), which the caller must free
- * with base_big_free. The node with number 0 is GRAPH_NONE.
+ * Returns the nodes, indexed by number, in *big (uint32_t, count + 1 entries), which the caller
+ * must free with base_big_free. The node with number 0 is GRAPH_NONE.
  */
 int graph_dominators_nodes(const struct graph_dominators *dominators, struct base_big *big,
 			   struct hdb_error *err);
 
 /*
- * Converts shallow sizes by number to retained sizes, in place. The virtual root's size becomes the
- * total. If a sum does not fit in narrow sizes, the function fails with HDB_ELIMIT, and the sizes
- * are lost.
+ * Converts shallow sizes, indexed by number, to retained sizes in place. The virtual root's size
+ * becomes the total. If a sum does not fit in narrow sizes, the function fails with HDB_ELIMIT, and
+ * the sizes are lost.
  */
 int graph_retained(const struct graph_dominators *dominators, struct base_sizes *sizes,
 		   struct hdb_error *err);

@@ -37,15 +37,9 @@ enum dom_state {
 	DOM_NEW, /* not visited */
 	DOM_MET, /* visited */
 	/*
-	 * flag: the dominator of the node is the virtual root; set for roots before they are
-	 * visited
+	 * flag: the dominator of the node is the virtual root; set for a root before it is visited
 	 */
-	DOM_TOP =
-		/*
-		 * in these two states, the dominator is the virtual root; used for a root before it
-		 * is visited
-		 */
-	2,
+	DOM_TOP = 2,
 };
 
 /* States per word. */
@@ -80,17 +74,19 @@ struct dom_build {
 	uint32_t count;                /* highest number assigned */
 	uint32_t before;               /* first number of this part in the whole graph */
 	uint32_t from[DOM_LEVELS_MAX]; /* first number of each level */
-	_Atomic uint64_t *states;      /* DOM_STATES per word, by node; all parts share them */
-	/* bit set by node: visited in the search from the current root */
+	_Atomic uint64_t *states; /* DOM_STATES per word, indexed by node; all parts share them */
+	/* bit set indexed by node: visited in the search from the current root */
 	uint64_t *mine;
-	struct base_buckets order; /* nodes and numbers, by bucket of nodes (dom_spill_of) */
+	/* nodes and numbers, one spill bucket per range of nodes (dom_spill_of) */
+	struct base_buckets order;
 	unsigned order_shift;
-	struct base_runs parents; /* by number: distance to the parent */
-	struct base_runs semis;   /* by number: distance from the parent to the semidominator */
+	struct base_runs parents; /* indexed by number: distance to the parent */
+	/* indexed by number: distance from the parent to the semidominator */
+	struct base_runs semis;
 	/* edges outside the search tree, from numbers to nodes */
 	struct graph_edge_buckets crosses;
 	struct graph_edge_buckets edges; /* the same edges, as pairs of numbers */
-	uint64_t *top;                   /* bit set by number: DOM_TOP */
+	uint64_t *top;                   /* bit set indexed by number: DOM_TOP */
 	struct base_big mine_big, top_big;
 	uint64_t *block; /* BASE_RUN values of the parents or semidominators being processed */
 	uint64_t *block2;
@@ -105,8 +101,8 @@ struct dom_parts {
 	const uint64_t *root_bits;
 	struct dom_level level[DOM_LEVELS_MAX];
 	unsigned level_count;
-	struct base_big roots_big;  /* bit set by node: roots of the level being searched */
-	uint32_t *dominator;        /* final result, by number of the whole graph */
+	struct base_big roots_big;  /* bit set indexed by node: roots of the level being searched */
+	uint32_t *dominator;        /* final result, indexed by number of the whole graph */
 	_Atomic uint64_t next_word; /* next word of root bits to be searched */
 	_Atomic uint64_t done;      /* approximate count of numbers assigned */
 	/* whether a part has failed, in which case the other parts stop */

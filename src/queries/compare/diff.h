@@ -54,7 +54,7 @@ struct diff {
 	/* one per dump, oldest first; used only for reading, because rows belong to the query */
 	struct session *sides;
 	size_t side_count;
-	uint64_t *whole_bytes; /* by side: size of the reachable objects */
+	uint64_t *whole_bytes; /* indexed by side: size of the reachable objects */
 	enum diff_by by;
 	enum derive_group group;
 	const char *only; /* pattern of names, or NULL */

@@ -46,14 +46,14 @@ struct share {
  */
 struct sharing {
 	const struct session *session;
-	const uint32_t *place;    /* by object: its node, or UINT32_MAX; borrowed */
-	const uint32_t *group_of; /* by node: its group, or UINT32_MAX; borrowed */
+	const uint32_t *place;    /* indexed by object: its node, or UINT32_MAX; borrowed */
+	const uint32_t *group_of; /* indexed by node: its group, or UINT32_MAX; borrowed */
 	uint32_t group_count;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
 	uint64_t *kept;         /* bit set of the objects that are reachable without the groups */
-	uint32_t *stamp;        /* by object: number of the last turn that reached the object */
-	uint32_t *count;        /* by object: number of groups that reach the object */
+	uint32_t *stamp; /* indexed by object: number of the last turn that reached the object */
+	uint32_t *count; /* indexed by object: number of groups that reach the object */
 	struct base_big stamp_big, count_big;
 	struct base_vec stack; /* uint32_t: objects whose references have not been followed yet */
 	/* number of the current turn, which is one group in one pass; never 0 */
@@ -278,8 +278,8 @@ struct row {
 /* State of this part of the diff query. */
 struct growth {
 	struct analysis_merged merged;
-	struct base_big *places; /* by dump: the node of each object */
-	/* by node: whether the node gained objects from each dump to the next */
+	struct base_big *places; /* indexed by dump: the node of each object */
+	/* indexed by node: whether the node gained objects from each dump to the next */
 	uint8_t *grows;
 	struct base_vec rows;  /* struct row */
 	struct share **shares; /* indexed by dump, by group */

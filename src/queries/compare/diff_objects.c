@@ -48,7 +48,7 @@ struct cursor {
 struct counts {
 	/* number of IDs in both dumps that belong to the same object, and to different objects */
 	uint64_t same, other;
-	uint64_t objects[2]; /* by side: number of objects compared */
+	uint64_t objects[2]; /* indexed by side: number of objects compared */
 	/* number and size of the reachable objects that are gone (side 0) or new (side 1) */
 	uint64_t changed[2], bytes[2];
 };
@@ -147,7 +147,7 @@ static bool is_same(const struct cursor *a, const struct cursor *b)
 
 /* One step of the walk over both dumps. */
 struct step {
-	/* by side: whether this dump has an object with this ID */
+	/* indexed by side: whether this dump has an object with this ID */
 	bool has[2];
 	bool is_same; /* whether both dumps have the same object */
 };

@@ -52,12 +52,12 @@ struct owners {
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
 	/* by name of an owner that has lost its objects: the owner that now has these objects */
 	uint32_t *joined;
-	uint32_t *key;             /* by name: the name to which its objects are added */
+	uint32_t *key;             /* indexed by name: the name to which its objects are added */
 	struct diff_figures *sums; /* indexed by name and dump */
-	uint32_t *row_of;          /* by key: 1 + index of its row, or 0 if none */
-	uint32_t *main_of;         /* by owner: 1 + index of the row with the largest change */
-	struct base_vec rows;      /* struct row */
-	/* by row and dump: totals of the row, and of all objects that its owner retains */
+	uint32_t *row_of;          /* indexed by key: 1 + index of its row, or 0 if none */
+	uint32_t *main_of;    /* indexed by owner: 1 + index of the row with the largest change */
+	struct base_vec rows; /* struct row */
+	/* indexed by row and dump: totals of the row, and of all objects that its owner retains */
 	struct diff_figures *figures, *wholes;
 	size_t name_count;
 };

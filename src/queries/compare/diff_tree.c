@@ -40,11 +40,11 @@ struct largest {
 /* State of this part of the diff query. */
 struct tree {
 	struct owner_tree owners; /* the tree, merged by owner or by class along dominators */
-	/* by name: number of objects that nodes have lost since the first dump */
+	/* indexed by name: number of objects that nodes have lost since the first dump */
 	uint64_t *lost;
 	struct analysis_merged_walk walk;
 	struct diff_figures *by_side; /* numbers of the current row */
-	struct largest *largest;      /* by node; only for suspects */
+	struct largest *largest;      /* indexed by node; only for suspects */
 };
 
 static int64_t growth_of(const struct analysis_merged *m, uint32_t node)

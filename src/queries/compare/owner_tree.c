@@ -71,7 +71,9 @@ struct adding {
 	uint64_t *holds; /* bit set of objects that are the parent of another object */
 	uint64_t *parts; /* bit set of objects that are part of another object */
 	uint8_t *kind;   /* indexed by class */
-	/* by class: whether the class is never unloaded, so that its holders are irrelevant */
+	/*
+	 * indexed by class: whether the class is never unloaded, so that its holders are irrelevant
+	 */
 	bool *stays;
 	struct base_idmap fields;  /* from class and field to the name of the owner */
 	struct base_idmap held[2]; /* from owner and class to the name; [1] is for entries */

@@ -24,7 +24,7 @@
 /* A tree of several dumps, and the parts of its nodes' names. */
 struct owner_tree {
 	struct analysis_merged merged;
-	struct base_vec parts; /* struct owner_name, by index of the name */
+	struct base_vec parts; /* struct owner_name, indexed by number of the name */
 };
 
 /* The parts of a node's name. */

@@ -93,7 +93,10 @@ int query_check_referrers(struct query *q, struct query_check_found *found, stru
 
 struct reach {
 	struct query *q;
-	/* by object: its parent; the object itself if it is unreachable; HEAP_NONE for a root */
+	/*
+	 * indexed by object: its parent; the object itself if it is unreachable; HEAP_NONE for a
+	 * root
+	 */
 	uint32_t *parent;
 	uint8_t *confirmed; /* whether the parent really refers to the object */
 	/* an unreachable object to which a reachable object refers, or HEAP_NONE */

@@ -19,8 +19,8 @@ struct tally {
 	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
 	uint64_t *class_objects;   /* indexed by class: number of instances, not class objects */
-	uint64_t *mat_bytes;       /* by class: size of an instance */
-	uint64_t *mat_class_bytes; /* by class: size of its class object */
+	uint64_t *mat_bytes;       /* indexed by class: size of an instance */
+	uint64_t *mat_class_bytes; /* indexed by class: size of its class object */
 	unsigned mat_reference, mat_align;
 };
 

@@ -69,7 +69,7 @@ struct held_walk {
 	struct base_vec nodes;    /* struct held_node, in the order of the walk */
 	struct base_vec contents; /* private to held_arrays.c */
 	struct store_lists children;
-	uint8_t *kinds;                   /* by class number: enum held_kind */
+	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* that were read */
 	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
 	uint32_t reference_no;            /* java.lang.ref.Reference */

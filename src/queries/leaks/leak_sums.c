@@ -35,7 +35,7 @@ struct counting {
 	/* indexed by place of an inner object: place of its dominator, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;
-	/* by class: number of the suspect that is a group of this class, or NO_SUSPECT */
+	/* indexed by class: number of the suspect that is a group of this class, or NO_SUSPECT */
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*

@@ -13,8 +13,8 @@
 struct class_query {
 	struct analysis_class_list classes;
 	bool in_statics;
-	struct derive_total *instances; /* by class: instances of the population; owned */
-	uint64_t *flat;                 /* by class: number of flat values; owned */
+	struct derive_total *instances; /* indexed by class: instances of the population; owned */
+	uint64_t *flat;                 /* indexed by class: number of flat values; owned */
 	/* only for a single class: */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* the class whose instance fields are listed */

@@ -39,7 +39,7 @@ struct analysis_keys {
 	const struct session *session; /* borrowed */
 	/* path of a field, as in heap_path_value, or NULL for the object itself; borrowed */
 	const char *path;
-	/* by class number: nonzero if objects of the class are members; borrowed */
+	/* indexed by class number: nonzero if objects of the class are members; borrowed */
 	const uint8_t *is_member;
 	/* private */
 	struct analysis_key_way *ways;  /* indexed by class number */

@@ -33,7 +33,9 @@ struct monitors {
 	struct query_waits *waits;
 	struct base_idmap places; /* serial number of a thread to its place in `list` */
 	uint64_t blocked;         /* number of blocked threads */
-	/* by place: the last object found in the innermost frame of a blocked thread; owned */
+	/*
+	 * indexed by place: the last object found in the innermost frame of a blocked thread; owned
+	 */
 	uint32_t *innermost;
 	bool has_records; /* whether the dump records which monitors are in use */
 };
