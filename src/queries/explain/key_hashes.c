@@ -5,7 +5,7 @@
  * list of strings or boxed values is known. Other classes mostly combine fields by one of a few
  * formulas, but the dump contains neither the formula nor the names of these fields, so all are
  * tried. A formula that gives the recorded hash codes of several keys must be the right one,
- * because a wrong one matches one key in four billion. If it gives another hash code for other
+ * because a wrong one matches one key in two billion. If it gives another hash code for other
  * keys, these were modified.
  */
 #include "queries/explain/entry_private.h"
@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "heap/platform_classes.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 

@@ -5,15 +5,14 @@
 #include "queries/objects/vthreads.h"
 
 #include "base/bits.h"
+#include "heap/known.h"
 #include "heap/threads.h"
-#include "heap/values/values.h"
 
 static int int_field(const struct session *session, uint32_t ix, const char *name, uint64_t *out,
 		     struct hdb_error *err)
 {
 	struct heap_value value;
-	const int r = heap_field_value(session->heap, ix, (struct heap_field_name){ .name = name },
-				       &value, err);
+	const int r = heap_path_value(session->heap, ix, name, &value, err);
 
 	*out = r == HDB_OK && (int32_t)value.bits > 0 ? (uint32_t)value.bits : 0;
 	return r < 0 ? r : HDB_OK;
@@ -30,8 +29,7 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 	TRY(int_field(session, ix, "sp", &sp, err));
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
-	r = heap_field_object(session->heap, ix, (struct heap_field_name){ .name = "parent" },
-			      below, err);
+	r = heap_path_object(session->heap, ix, "parent", below, err);
 	if (r > 0)
 		*below = HEAP_NONE;
 	return r < 0 ? r : HDB_OK;
@@ -41,7 +39,7 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 		     struct hdb_error *err)
 {
 	struct heap_object object;
-	uint32_t continuation, chunk;
+	uint32_t chunk;
 	uint64_t bytes;
 	int r;
 
@@ -50,18 +48,11 @@ int analysis_vthread(const struct session *session, uint32_t ix, struct analysis
 	if (object.kind != STORE_INSTANCE ||
 	    !heap_has_superclass(session->heap, object.class_no, "java.lang.VirtualThread"))
 		return HDB_NOTFOUND;
-	r = heap_field_object(session->heap, ix,
-			      (struct heap_field_name){ .name = "carrierThread" }, &out->carrier_ix,
-			      err);
+	r = heap_path_object(session->heap, ix, "carrierThread", &out->carrier_ix, err);
 	TRY_ERRORS(r);
 	if (r != HDB_OK)
 		out->carrier_ix = HEAP_NONE;
-	TRY_FOUND(heap_field_object(session->heap, ix,
-				    (struct heap_field_name){ "java.lang.VirtualThread", "cont" },
-				    &continuation, err));
-	TRY_FOUND(heap_field_object(
-		session->heap, continuation,
-		(struct heap_field_name){ "jdk.internal.vm.Continuation", "tail" }, &chunk, err));
+	TRY_FOUND(heap_path_object(session->heap, ix, "cont.tail", &chunk, err));
 	out->chunk_ix = chunk;
 	while (chunk != HEAP_NONE && out->chunk_count < ANALYSIS_CHUNKS_MAX) {
 		TRY(analysis_stack_chunk(session, chunk, &bytes, &chunk, err));
