@@ -93,8 +93,8 @@ struct analysis_suspects {
 	uint64_t retained_bytes;         /* retained size of all roots, which is 100 % */
 	uint64_t threshold_bytes;        /* minimum retained size of a suspect */
 	struct analysis_verdict verdict; /* set by queries that have run the leaks query */
-	/* Whether the leaks query lists the owner of memory outside the heap. */
-	bool is_outside_listed;
+	/* Whether the leaks query lists the owner of direct memory, and closed loaders. */
+	bool is_outside_listed, is_loaders_listed;
 };
 
 /*

@@ -36,6 +36,13 @@ static struct written heap;
 	"static a.Two.decoder = a.Decoder{inflight=list(" count "*java.nio.DirectByteBuffer{" \
 	"capacity=100000, att=null, cleaner=a.Cleaner{}})}"
 
+/* Two class loaders, each with a class that has a static field. */
+#define LOADERS(is_closed) \
+	"java.net.URLClassLoader@one{ucp=a.Paths{closed=" is_closed "}}; " \
+	"java.net.URLClassLoader@two{ucp=a.Paths{closed=" is_closed "}}; " \
+	"a.Plugin^one{}; static a.Plugin.data = bytes(41600); " \
+	"b.Plugin^two{}; static b.Plugin.data = bytes(41500);"
+
 static const struct {
 	const char *heap, *sentence;
 } cases[] = {
@@ -139,6 +146,9 @@ static const struct {
 				 "the heap, in at least 2,000 direct buffers. (large)" },
 	{ THREE DIRECT("20"), "Decoder.inflight holds 19.1 MiB outside "
 			      "the heap, in 1 direct buffer. (large)" },
+	/* class loaders, each with classes that hold little */
+	{ THREE LOADERS("true"), "2 closed class loaders (URLClassLoader, at most " },
+	{ THREE LOADERS("false"), "Plugin.data (static) holds one byte[" },
 	/* less than the heap, or little */
 	{ "a.App{}; static a.App.ALL = bytes(9200000);" DIRECT("9"),
 	  "App.ALL (static) holds one byte[9200000] " },

@@ -3,8 +3,10 @@
  */
 #include "queries/leaks/leak_findings.h"
 #include "analysis/properties.h"
+#include "queries/explain/suspect_facts.h"
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_faults.h"
+#include "queries/leaks/leak_loaders.h"
 #include "queries/leaks/leak_outside.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/leaks/leak_stuck.h"
@@ -224,6 +226,66 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	return HDB_OK;
 }
 
+/* Returns whether a finding is about closed class loaders already. */
+static int is_about_loaders(struct query *q, const struct leak_finding *f, bool *out,
+			    struct hdb_error *err)
+{
+	const struct explain_rule *rule = f->answer.rule;
+	struct heap_object object;
+
+	*out = rule && strcmp(rule->name, "closed-loaders") == 0;
+	if (*out || !rule || rule->verdict != EXPLAIN_LEAK)
+		return HDB_OK;
+	TRY(heap_object(q->heap, f->answer.ix, &object, err));
+	*out = heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader");
+	return HDB_OK;
+}
+
+/*
+ * If closed class loaders with their classes and instances are large enough for a suspect, adds
+ * them. Each may be small, and something else may keep each.
+ */
+static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
+{
+	static const struct explain_rule rule = {
+		.name = "closed-class-loaders",
+		.verdict = EXPLAIN_LEAK,
+		.advice = "Remove what keeps the loader, such as a thread, shutdown hook, listener "
+			  "or ThreadLocal that its code registered. {run} shows the path to the "
+			  "largest loader.",
+		.run = "path object",
+		.source = "java.net.URLClassLoader",
+	};
+	struct query_leak_fault fault = { .answer = { .rule = &rule } };
+	struct leak_loaders found;
+	struct heap_object object;
+	bool is_known;
+	int r;
+
+	TRY(leak_loaders_find(q, &found, err));
+	if (found.ix == HEAP_NONE || found.bytes < l->suspects.threshold_bytes)
+		return HDB_OK;
+	for (size_t i = 0; i < l->list.count; i++) {
+		TRY(is_about_loaders(q, leak_finding_at(l, i), &is_known, err));
+		if (is_known)
+			return HDB_OK;
+	}
+	TRY(heap_object(q->heap, found.ix, &object, err));
+	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
+		       "%s closed class loader%s (%s, at most %s each with classes and "
+		       "instances) %s still reachable: %s.",
+		       base_number(found.count).text, found.count == 1 ? "" : "s",
+		       explain_short_class(q->heap, object.class_no),
+		       base_size(found.most_bytes).text, found.count == 1 ? "is" : "are",
+		       base_size(found.bytes).text);
+	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rule.advice);
+	fault.answer.ix = fault.answer.kept_ix = found.ix;
+	fault.answer.retained_bytes = found.bytes;
+	TRY_ERRORS(r = query_leak_add_keeper(q, &fault.answer, err));
+	l->suspects.is_loaders_listed = true;
+	return add_fault(q, l, &fault, err);
+}
+
 int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
 	struct leak_outside outside[LEAK_OUTSIDE_KINDS];
@@ -234,6 +296,7 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
 	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
 	for (size_t i = 0; i < faults.count; i++)
 		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
+	TRY(add_loaders(q, l, err));
 	TRY(leak_outside_find_large(q, outside, err));
 	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
 		TRY(add_outside(q, l, kind, &outside[kind], err));

@@ -378,9 +378,10 @@ static int is_in_leaks(struct query *q, const struct query *row, bool *out, stru
 	const struct overview *o = q->state;
 	const enum triage_in_leaks in_leaks = triage_in_leaks(row);
 
-	if (in_leaks == TRIAGE_IS_HOLDER)
+	*out = o->suspects.is_loaders_listed && query_cell_is(row, "rule", "loader-closed");
+	if (in_leaks == TRIAGE_IS_HOLDER && !*out)
 		return is_explained(q, row, out, err);
-	*out = in_leaks == TRIAGE_IS_SUSPECT ||
+	*out = *out || in_leaks == TRIAGE_IS_SUSPECT ||
 	       (in_leaks == TRIAGE_IS_OUTSIDE && o->is_outside_listed) ||
 	       (in_leaks == TRIAGE_IS_LEAKING && o->leak_count);
 	return HDB_OK;
