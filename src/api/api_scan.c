@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of objects by which instance records are prefetched ahead while fields are read. */
+/* How many objects ahead to prefetch instance records while fields are read. */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
 /* Number of bytes that the kernel maps around a page fault of a file. */

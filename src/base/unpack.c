@@ -47,7 +47,7 @@ struct unpack {
 	pthread_mutex_t lock; /* protects `turn` */
 	pthread_cond_t turned;
 	uint64_t turn;
-	/* the piece from which on everything is inflated sequentially, or NULL if none */
+	/* the first piece to be inflated sequentially, like everything after it, or NULL if none */
 	struct slot *damaged;
 	atomic_bool is_stopping;
 };

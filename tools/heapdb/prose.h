@@ -21,7 +21,7 @@ struct prose {
 	bool has_parts;      /* whether --limit counts parts (threads, leaks) instead of rows */
 	bool has_stacks;     /* whether it is a table of threads, or with --stacks a thread dump */
 	bool has_beginning;  /* whether the query has an option --brief, which answers sooner */
-	bool needs_retained; /* whether it requires retained sizes, by which it is sorted */
+	bool needs_retained; /* whether it requires retained sizes, because it is sorted by them */
 };
 
 /* Returns NULL if the query has no text. */

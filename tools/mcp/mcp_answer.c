@@ -44,7 +44,7 @@ static json_t *cut_text(const char *text, size_t size, size_t max)
 	return json_stringn(cut, max);
 }
 
-/* Makes a value whose text is ours and does not come from the dump. */
+/* Makes a value from text that heapdb provides and that does not come from the dump. */
 static json_t *plain_value(const struct hdb_value *value, size_t max)
 {
 	char text[MCP_TEXT_MAX + 1];

@@ -87,7 +87,7 @@ struct request {
 
 struct server {
 	const struct mcp_options *options;
-	struct mcp_files files; /* used by the working thread only */
+	struct mcp_files files; /* used only by the worker thread */
 	int in, out;
 	/* start time of the server in ns, which makes hashes specific to this process */
 	uint64_t nonce;
@@ -317,7 +317,7 @@ static void on_templates(struct server *s, const json_t *message)
 		    LIST_TTL_MS);
 }
 
-/* ---- requests for the working thread ---- */
+/* ---- requests for the worker thread ---- */
 
 static void on_progress(void *ctx, const char *stage, uint64_t done, uint64_t total,
 			const char *unit)
@@ -596,7 +596,7 @@ static const struct method *find_method(const json_t *message)
 	return NULL;
 }
 
-/* Runs requests on the working thread until there are no more. */
+/* Runs requests on the worker thread until there are no more. */
 static void *work(void *ctx)
 {
 	struct server *s = ctx;

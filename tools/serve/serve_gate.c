@@ -91,7 +91,7 @@ static bool is_token(const struct serve_gate *gate, const char *text, size_t siz
 	return difference == 0;
 }
 
-/* Searches "a=b; heapdb_1234=TOKEN". */
+/* Returns whether a Cookie header such as "a=b; heapdb_1234=TOKEN" contains the token. */
 static bool has_cookie(const struct serve_gate *gate, const char *cookies)
 {
 	const size_t name = strlen(gate->cookie);

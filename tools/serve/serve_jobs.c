@@ -475,7 +475,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 	bool has_room;
 
 	assert(job->done);
-	/* Files change. */
+	/* Answers from other files are not cached, because these files may change. */
 	job->key =
 		job->format == SERVE_PAGE && job->kind != SERVE_FILE ? serve_cache_key(job) : NULL;
 	pthread_mutex_lock(&jobs->lock);

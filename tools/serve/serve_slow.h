@@ -21,7 +21,7 @@ struct serve_slow_one;
 
 /* Returns NULL if memory is exhausted. */
 struct serve_slow *serve_slow_new(void);
-/* Must be called after all connections have left. NULL is allowed. */
+/* Must be called after serve_slow_leave for all connections. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);
 
 /* Registers a connection. Returns NULL if memory is exhausted, so the connection is not watched. */

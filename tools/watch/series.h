@@ -81,7 +81,7 @@ struct series_counts {
 	uint64_t lines, damaged;
 };
 
-/* What receives the records of a file. */
+/* Receives the records of a file. */
 struct series_taker {
 	int (*take)(void *ctx, const struct series_record *record);
 	void *ctx;

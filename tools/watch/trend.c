@@ -10,8 +10,8 @@
 /* Minimum score of the test. Each histogram tests a few hundred classes. */
 #define SCORE_MIN 4.5
 /*
- * Minimum score if only selected points were used: those after a bend, or those in the same place
- * of a period.
+ * Minimum score if only selected points were used: the points after a bend, or the points at the
+ * same position in each period.
  */
 #define SCORE_MIN_CHOSEN 5.3
 /* Minimum score of the second half. */

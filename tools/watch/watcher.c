@@ -27,7 +27,7 @@ struct watched {
 	bool grows; /* whether it grows, according to the last histogram */
 	bool told_attach;
 	uint64_t oom_seen_ms;
-	/* time from which on the condition holds; 0 means it does not hold */
+	/* time since which the condition has held; 0 means it does not hold */
 	uint64_t since_ms[CONDITIONS_MAX];
 	/* whether the watch has reported that a capture is not possible now */
 	bool is_reported[CONDITIONS_MAX];

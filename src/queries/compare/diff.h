@@ -17,8 +17,8 @@
 #include <queries/compare/q_diff.query.h>
 
 /*
- * Kinds of comparison, in the order of the values of the option "by". The first few values all
- * correspond to DIFF_BY_GROUP.
+ * Kinds of comparison, in the order of the values of the option "by". DIFF_BY_GROUP stands for the
+ * values class, superclass, package and loader.
  */
 enum diff_by {
 	DIFF_BY_GROUP,

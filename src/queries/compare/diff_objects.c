@@ -92,7 +92,7 @@ static bool is_real(const struct cursor *c)
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Advances the cursor to the next object to compare, unless it is already at one. */
+/* Advances the cursor to the next object to compare, unless it is already at such an object. */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {

@@ -50,7 +50,10 @@ struct row {
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/* by name of an owner that has lost its objects: the owner that now has these objects */
+	/*
+	 * indexed by name of an owner that has lost its objects: the owner that now has these
+	 * objects
+	 */
 	uint32_t *joined;
 	uint32_t *key;             /* indexed by name: the name to which its objects are added */
 	struct diff_figures *sums; /* indexed by name and dump */

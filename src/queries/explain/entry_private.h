@@ -88,7 +88,7 @@ struct looking {
 	uint32_t nothings;      /* number of values that mean "nothing" */
 	const char *nothing;    /* class of one non-null value, or NULL if all values are null */
 	uint32_t weighed;       /* number of values whose fields have been measured */
-	uint64_t weighed_bytes; /* what they retain */
+	uint64_t weighed_bytes; /* size that these values retain */
 	uint64_t now_ms;        /* time of the dump, or 0 if unknown */
 	/* number of entries that are their own value and are held only by the map */
 	uint32_t selves;
@@ -109,7 +109,7 @@ struct looking {
 	 * common with the previous one
 	 */
 	uint32_t compared, alike;
-	uint64_t previous[ENTRIES_COMPARED]; /* entries of the collection before */
+	uint64_t previous[ENTRIES_COMPARED]; /* entries of the previous collection */
 	size_t previous_count;
 	uint64_t slots_left;      /* number of slots of collections that may still be read */
 	struct value_field dates; /* points in time among the keys */

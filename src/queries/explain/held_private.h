@@ -70,7 +70,7 @@ struct held_walk {
 	struct base_vec contents; /* private to held_arrays.c */
 	struct store_lists children;
 	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
-	uint64_t content_bytes, elements; /* that were read */
+	uint64_t content_bytes, elements; /* bytes and elements of contents read so far */
 	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
 	uint32_t reference_no;            /* java.lang.ref.Reference */
 	/*
@@ -88,14 +88,14 @@ struct held_walk {
 		references, views, futures, tasks, filled;
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
-	double loaders, self_kept; /* loaders: closed ones */
+	double loaders, self_kept; /* loaders: number of closed class loaders */
 	double periodic, dependents, done, queued;
 	/*
 	 * number of objects below another object of their class, and number of objects below which
 	 * there are several such objects
 	 */
 	double chained, branches;
-	const struct held_node *chain_last; /* the last of these */
+	const struct held_node *chain_last; /* the last object counted in `chained` */
 	double waited_bytes; /* size retained by incomplete futures with waiting actions */
 	double plumbing;     /* size of collections, with their tables and nodes */
 	double locals;       /* number of bytes that values of thread-locals retain */

@@ -38,7 +38,7 @@
  * not informative.
  */
 #define FLOW_MIN 100
-/* A limit of this many seconds, milliseconds or entries counts as no limit. */
+/* A limit counts as no limit from this number of seconds, milliseconds or entries. */
 #define LIMIT_NONE INT32_MAX
 
 /* Parts of field names in lower case. Each list ends with NULL. */

@@ -251,7 +251,7 @@ static int find_next(struct query *q, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		TRY(was_said(s, &is_known, err));
-		/* The same text about another static field of a class is news. */
+		/* The same text about another static field of a class is not a repetition. */
 		if (s->suspect && s->suspect->split_ix != HEAP_NONE)
 			is_known = false;
 		r = is_known ? HDB_NOTFOUND : HDB_OK;

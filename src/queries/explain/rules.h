@@ -34,7 +34,7 @@ enum explain_verdict {
 	EXPLAIN_LEAK,          /* no longer needed, but still reachable */
 	EXPLAIN_MISCONFIGURED, /* a setting makes the object so large */
 	EXPLAIN_STUCK,         /* threads that cannot continue */
-	EXPLAIN_OBSERVED       /* facts that are no judgement */
+	EXPLAIN_OBSERVED       /* facts without a judgement */
 };
 /* Returns "by design", "large" and so on, as a static string. */
 const char *explain_verdict_name(enum explain_verdict verdict);

@@ -558,7 +558,9 @@ static int find_heavy(struct held_walk *w, struct explain_facts *out, struct hdb
 	return HDB_OK;
 }
 
-/* Names the field by which another object refers to the largest collection or to its wrapper. */
+/*
+ * Names the field through which another object refers to the largest collection or to its wrapper.
+ */
 static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
 	uint32_t ix = w->largest_ix, above;
@@ -586,8 +588,8 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 }
 
 /*
- * Names the field by which each object of a chain holds the next one. Short chains are normal and
- * not reported.
+ * Names the field through which each object of a chain holds the next one. Short chains are normal
+ * and not reported.
  */
 static int set_chain(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {

@@ -29,8 +29,8 @@
 	X(free_percent) /* percentage of bytes in unused slots of containers and arrays */ \
 	X(rooms)     /* number of containers and arrays of the class with the most unused slots */ \
 	X(room_kind) /* string: that class */ \
-	X(room_places)      /* average number of slots of each of them */ \
-	X(room_used)        /* average number of used slots of each of them */ \
+	X(room_places)      /* average number of their slots */ \
+	X(room_used)        /* average number of their used slots */ \
 	X(big_kind)         /* string: class of the container with the most unused slots */ \
 	X(big_places)       /* its slots */ \
 	X(big_used)         /* its used slots */ \

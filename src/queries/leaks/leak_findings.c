@@ -20,7 +20,7 @@
  */
 #define BELOW_STEPS 16u
 #define BELOW_PART 3u
-/* Share of the maximum heap size from which on a heap is nearly full. */
+/* Minimum share of the maximum heap size at which a heap counts as nearly full. */
 #define FULL_PERCENT 70
 
 /*

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.c - finds the owners of most memory outside the heap: reads the
- * buffers of the direct-buffers query and finds the owner of each.
+ * queries/leaks/leak_outside.c - finds the objects that own most of the memory outside the heap:
+ * reads the buffers of the direct-buffers query and finds the owner of each.
  */
 #include "queries/leaks/leak_outside.h"
 

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.h - finds the owners of most memory outside the heap: of direct
- * buffers and segments, and of mapped files.
+ * queries/leaks/leak_outside.h - finds the objects that own most of the memory outside the heap: of
+ * direct buffers and segments, and of mapped files.
  */
 #ifndef QUERIES_LEAKS_LEAK_OUTSIDE_H
 #define QUERIES_LEAKS_LEAK_OUTSIDE_H
@@ -19,7 +19,7 @@ enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_
 
 #define LEAK_OUTSIDE_TEXT_MAX 512
 
-/* The object that owns most memory of one kind. */
+/* The object that owns most of the memory of one kind. */
 struct leak_outside {
 	uint32_t ix;           /* index of its largest buffer, or HEAP_NONE if there is no owner */
 	uint64_t count, bytes; /* number of its buffers, and their memory outside the heap */

@@ -54,15 +54,15 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 			 struct hdb_error *err);
 
 /*
- * Finds the references by which step `i` holds the next step. Sets out->count to 0 for the last
- * step, for a step before omitted steps, and if the dump, which contains the field names, is not
- * available.
+ * Finds the references through which step `i` holds the next step. Sets out->count to 0 for the
+ * last step, for a step before omitted steps, and if the dump, which contains the field names, is
+ * not available.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
 /*
- * Writes the references by which step `i` holds the next step, such as "entries" or "[12]". Writes
- * an empty string if there are none.
+ * Writes the references through which step `i` holds the next step, such as "entries" or "[12]".
+ * Writes an empty string if there are none.
  */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
@@ -183,7 +183,7 @@ struct query_leak_owner {
 };
 
 /*
- * Finds the step to blame on a path: the last object of an application class, and the field by
+ * Finds the step to blame on a path: the last object of an application class, and the field through
  * which this object holds the next step. If no application object exists on the path, uses the
  * ThreadLocal whose value is on the path, a platform class that holds the next step in a static
  * field, or the thread.
@@ -248,7 +248,7 @@ struct leak_held {
 	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
 	/* description of all held objects by a rule, or NULL */
 	const char *text;
-	bool is_nested; /* whether another collection holds this one, and further objects */
+	bool is_nested; /* whether another collection holds this collection and further objects */
 };
 
 /*

@@ -216,7 +216,7 @@ static int answer_set(struct query *q, struct retained *s, const char *target, s
 
 /* ---- explaining ---- */
 
-/* Which tables exist, by number. */
+/* Whether each table exists, indexed by table number. */
 struct tables {
 	bool has[STORE_TABLE_END];
 };
