@@ -65,6 +65,7 @@ struct heap_state {
 	bool takes_orphans;
 	/* path of the dump at import */
 	char imported_path[4096];
+	char beside_path[4096];  /* the same dump next to the database, if that is gone; else "" */
 	char layout[128];        /* "": none */
 	char mapping_path[4096]; /* path of the mapping file, or "" if names are as in the dump */
 	unsigned snapshot;

@@ -29,6 +29,8 @@
  */
 #define WANT_BYTES_MORE 4096u
 
+#define KEEP_ADVICE "; `import --contents keep` makes a database that needs no dump"
+
 int heap_check(struct heap *heap, struct hdb_error *err)
 {
 
@@ -157,12 +159,14 @@ static int no_dump(const char *path, int result)
 
 const char *heap_where_dump(const struct heap *heap)
 {
-	return heap->dump.path ? heap->dump.path : heap->state.imported_path;
+	return heap->dump.path          ? heap->dump.path :
+	       *heap->state.beside_path ? heap->state.beside_path :
+					  heap->state.imported_path;
 }
 
 /*
  * Opens the dump at the path given by the user or, if none was given, at the path recorded by the
- * import.
+ * import, or next to the database.
  */
 static int open_file(struct heap *heap, struct hdb_error *err)
 {
@@ -172,8 +176,8 @@ static int open_file(struct heap *heap, struct hdb_error *err)
 
 	if (r < 0)
 		return hdb_fail(err, heap->dump.path ? r : no_dump(path, r),
-				"this query reads the dump, which is not available: %s",
-				why.message);
+				"this query reads the dump, which is not available: %s%s",
+				why.message, heap->dump.path ? "" : KEEP_ADVICE);
 	return check_dump(heap, path, err);
 }
 

@@ -4,6 +4,7 @@
  * missing.
  */
 #include "base/fingerprint.h"
+#include "base/scope.h"
 #include "heap/heap.h"
 #include "hprof/walk.h"
 
@@ -89,6 +90,31 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 }
 
 /*
+ * Looks for the dump next to the database, where it is if both were moved or copied. Only the
+ * imported dump counts, by the size and sampled bytes that compare_dump compares.
+ */
+static void find_beside(struct heap *heap)
+{
+	char *path = heap->state.beside_path;
+	const uint64_t size = store_meta_number(heap->store, "dump.bytes", 0);
+	const char *db = store_path(heap->store), *folder = strrchr(db, '/');
+	const char *recorded = heap->state.imported_path, *name = strrchr(recorded, '/');
+	BASE_CLOSED int fd = -1;
+	uint64_t fingerprint;
+	struct stat st;
+	int size_used;
+
+	size_used = snprintf(path, sizeof(heap->state.beside_path), "%.*s%s",
+			     folder ? (int)(folder - db) + 1 : 0, db, name ? name + 1 : recorded);
+	if (size_used > 0 && (size_t)size_used < sizeof(heap->state.beside_path))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != size ||
+	    base_fingerprint_fd(fd, size, &fingerprint, NULL) < 0 ||
+	    fingerprint != store_meta_number(heap->store, "dump.fingerprint", 0))
+		path[0] = '\0';
+}
+
+/*
  * Determines whether the dump has changed. Uses O_NONBLOCK, because the path may meanwhile be a
  * FIFO, and opening a FIFO must not block. If the dump no longer exists, it is not stale, because
  * the database answers queries without it.
@@ -99,8 +125,13 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int r;
 
-	if (fd < 0)
-		return is_gone(errno) ? HDB_OK : hdb_fail_errno(err, errno, "%s", path);
+	if (fd < 0 && !is_gone(errno))
+		return hdb_fail_errno(err, errno, "%s", path);
+	if (fd < 0) {
+		if (!heap->dump.path)
+			find_beside(heap);
+		return HDB_OK;
+	}
 	r = compare_dump(heap, path, fd, err);
 	(void)close(fd);
 	return r;

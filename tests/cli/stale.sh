@@ -41,3 +41,14 @@ say diff a.hprof dump.hprof --limit 1 --columns status --csv
 echo "a database under that name, of another dump that is there:"
 cp a.hprof dump.bin
 say query histogram --db dump.bin
+
+echo "moved with its database, replaced, lost:"
+cp a.hprof gone.hprof
+heapdb import gone.hprof --quiet >/dev/null
+mkdir beside
+mv gone.heapdb gone.hprof beside
+heapdb query strings --db beside/gone.heapdb --limit 1 | sed 1q
+cp b.hprof beside/gone.hprof
+heapdb query strings --db beside/gone.heapdb 2>&1 | cut -d\; -f2
+rm beside/gone.hprof
+heapdb query strings --db beside/gone.heapdb 2>&1 | cut -d\; -f2
