@@ -304,7 +304,7 @@ struct end_fields {
 	uint64_t least_bytes; /* minimum retained size for a field to count */
 	uint64_t split_bytes; /* minimum size of fields that are suspects themselves, or 0 */
 	uint64_t kept_bytes;  /* total retained size of all fields */
-	uint64_t large_bytes; /* the same of fields of at least least_bytes */
+	uint64_t large_bytes; /* total retained size of fields of at least least_bytes */
 	uint64_t fields;      /* number of fields of at least a tenth of least_bytes */
 };
 

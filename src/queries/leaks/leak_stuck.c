@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_stuck.c - finds groups of threads that cannot continue; leak_stuck.h says
- * which.
+ * queries/leaks/leak_stuck.c - finds groups of threads that cannot continue; leak_stuck.h describes
+ * these groups.
  *
  * Threads of healthy programs also wait for locks, but few at a time, and threads of an idle pool
  * wait for a condition, which has no owner. So a group counts only if it is large, or if the owner
@@ -22,7 +22,10 @@
 
 /* Maximum number of findings. */
 #define STUCK_MAX 3u
-/* Number of threads that is stuck at any rate, and if the owner of the lock waits itself. */
+/*
+ * Minimum number of waiting threads for a finding, and the minimum if the owner of the lock is in a
+ * slow call.
+ */
 #define CROWD_LEAST 10u
 #define CROWD_LEAST_OF_SLOW 3u
 /* Maximum number of waiting tasks that are compared with the tasks for which threads wait. */
@@ -33,7 +36,7 @@
 /* Values of `futures`: whether the future is known to be in the queue of a pool. */
 enum { AWAITED, IN_QUEUE };
 
-/* A thread of a group. A thread is in the group of its pool too. */
+/* A thread of a group. A thread is also in the group of its pool. */
 struct member {
 	uint32_t key_ix; /* the owner of the lock, or the pool */
 	bool is_pool;
@@ -47,13 +50,13 @@ struct crowd {
 	bool has_finalizer; /* whether the thread that runs finalizers waits for the lock */
 };
 
-/* Where threads are, and what they do there. */
+/* The place of one or several threads: their frame, and the call that they are in. */
 struct place {
-	char name[LEAK_PATTERN_MAX]; /* name of the thread or, of several, the pattern */
-	char frame[LEAK_FRAME_MAX];  /* innermost application frame; "" if unknown, or if many */
-	char call[64];               /* slow call, such as "socket read"; "" if there is none */
-	bool is_idle;                /* whether a thread waits for work */
-	bool is_pattern;             /* whether the names of all threads have this pattern */
+	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
+	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
+	char call[64];              /* slow call, such as "socket read"; "" if there is none */
+	bool is_idle;               /* whether a thread waits for work */
+	bool is_pattern;            /* whether the names of all threads have this pattern */
 };
 
 struct stuck {
@@ -342,7 +345,7 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 	return NULL;
 }
 
-/* Finds the suspect that is a group of threads with this one among them, or NULL. */
+/* Returns the suspect that is a group of threads including this thread, or NULL. */
 static struct leak_finding *finding_of_threads(const struct leak_findings *l, uint32_t thread_ix)
 {
 	for (size_t i = 0; i < l->suspects.count; i++) {

@@ -44,7 +44,7 @@ struct group {
 struct leaks {
 	struct analysis_reference_list list;
 	struct graph_rows graph;
-	uint64_t *is_reference; /* bits by object; points into `bits` */
+	uint64_t *is_reference; /* bit set indexed by object; points into `bits` */
 	struct base_big bits, marks;
 	/* number of the current search, which marks the objects that it has found */
 	uint32_t epoch;
