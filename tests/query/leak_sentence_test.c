@@ -36,6 +36,13 @@ static struct written heap;
 	"static a.Two.decoder = a.Decoder{inflight=list(" count "*java.nio.DirectByteBuffer{" \
 	"capacity=100000, att=null, cleaner=a.Cleaner{}})}"
 
+/* Buffers of the elements of a collection. */
+#define CONNECTIONS \
+	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
+	"java.util.concurrent.atomic.AtomicLong{value=200000000L};" \
+	"static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{" \
+	"inbound=java.nio.DirectByteBuffer{capacity=1000000, att=null, cleaner=a.Cleaner{}}})}"
+
 /* Two class loaders, each with a class that has a static field. */
 #define LOADERS(is_closed) \
 	"java.net.URLClassLoader@one{ucp=a.Paths{closed=" is_closed "}}; " \
@@ -144,6 +151,8 @@ static const struct {
 				 "the heap, in 2,000 direct buffers. (large)" },
 	{ THREE BUFFERS("2001"), "Decoder.inflight holds at least 190.7 MiB outside "
 				 "the heap, in at least 2,000 direct buffers. (large)" },
+	{ THREE CONNECTIONS, "Connection.inbound, in Gateway.connections, holds 190.7 MiB outside "
+			     "the heap, in 200 direct buffers. (large)" },
 	{ THREE DIRECT("20"), "Decoder.inflight holds 19.1 MiB outside "
 			      "the heap, in 1 direct buffer. (large)" },
 	/* class loaders, each with classes that hold little */

@@ -17,6 +17,7 @@
  * An object can have millions of referrers, so all searches are bounded. The limits below affect
  * only such objects.
  */
+#include "base/glob.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
 #include "heap/platform_classes.h"
@@ -396,15 +397,31 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Uses the best holders as owners and counts the other holders. */
+/* Returns whether a holder is the task of a thread: the worker of a pool, which holds the pool. */
+static bool is_task(const struct leak_holder *who)
+{
+	return who->kind == LEAK_HOLDER_FIELD && strcmp(who->field, "target") == 0 &&
+	       base_is_among("java.lang.Thread|java.lang.Thread$FieldHolder", who->class_name);
+}
+
+/*
+ * Uses the best holders as owners and counts the other holders. The tasks of threads are no owners
+ * if there is a better one.
+ */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
 	assert(h->count > 0);
-	out->named = h->count < LEAK_OWNERS ? h->count : LEAK_OWNERS;
-	out->more = h->count - out->named;
+	out->named = 0;
+	out->more = 0;
 	out->has_others = h->has_more;
-	for (size_t i = 0; i < out->named; i++)
-		out->list[i] = h->list[i].who;
+	for (size_t i = 0; i < h->count; i++) {
+		if (i && is_task(&h->list[i].who))
+			continue;
+		if (out->named < LEAK_OWNERS)
+			out->list[out->named++] = h->list[i].who;
+		else
+			out->more++;
+	}
 }
 
 /*

@@ -6,10 +6,12 @@
 
 #include "base/base_text.h"
 #include "heap/known.h"
+#include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/queries.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Maximum number of buffers whose paths are searched, and maximum number of owners kept. */
@@ -22,6 +24,32 @@ struct owners {
 	size_t count;
 	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
 };
+
+/*
+ * If the owner of a buffer is an element of a collection, appends what holds the collection:
+ * "Connection.inbound, in Gateway.connections,".
+ */
+static int add_above(struct query *q, struct query_leak_path *path, struct base_text to,
+		     struct hdb_error *err)
+{
+	char text[LEAK_OUTSIDE_TEXT_MAX / 2] = "";
+	enum leak_blame best, above;
+	const size_t size = strlen(to.buf);
+	size_t chosen;
+
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
+	if (best != BLAME_OWN || !chosen || chosen + 1 >= path->count)
+		return HDB_OK;
+	TRY(leak_blame_step(q, path, chosen - 1, &above, err));
+	if (above != BLAME_ARRAY)
+		return HDB_OK;
+	path->count = chosen + 1;
+	path->gap = path->gap_at > chosen ? 0 : path->gap;
+	TRY(query_leak_culprit(q, path, HEAP_NONE, BASE_TEXT(text), err));
+	if (text[0])
+		(void)snprintf(to.buf + size, to.size - size, ", in %s,", text);
+	return HDB_OK;
+}
 
 static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
 		      struct hdb_error *err)
@@ -44,6 +72,7 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(new.owner), err));
 	if (!new.owner[0])
 		return HDB_OK;
+	TRY(add_above(q, &path, BASE_TEXT(new.owner), err));
 	while (i < owners->count &&
 	       (owners->kinds[i] != kind || strcmp(owners->list[i].owner, new.owner) != 0))
 		i++;
