@@ -28,3 +28,10 @@ heapdb diff a.heapdb b.heapdb --by colour 2>&1
 echo "exit $?"
 heapdb diff a.heapdb b.heapdb --only 'no.such.*' 2>&1
 echo "exit $?"
+# Hidden classes are matched without their addresses. Tables have 25 rows.
+for address in 1234 5678; do
+	LC_ALL=C sed "s/Sample\$AllTypes/Sample\$A+0x$address/g" "$DUMP" >h$address.hprof
+	heapdb import h$address.hprof --quiet >/dev/null
+done
+heapdb diff h1234.heapdb h5678.heapdb --only 'Sample$A*' --csv --columns status,name,objects
+heapdb diff a.heapdb b.heapdb --by superclass --columns name | grep ' rows$'

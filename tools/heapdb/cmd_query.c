@@ -34,7 +34,8 @@ static void set_defaults(struct cli *cli)
 	if (!opt->has_format && cli->command->flags & EXPORTS)
 		opt->format = FORMAT_TSV;
 	if (!opt->has_limit && opt->format == FORMAT_TABLE && !(text && text->is_whole))
-		opt->limit = cli->command->query ? OPTIONS_LIMIT_COMMAND : OPTIONS_LIMIT_DEFAULT;
+		opt->limit = cli->command->query && !cli->before_count ? OPTIONS_LIMIT_COMMAND :
+									 OPTIONS_LIMIT_DEFAULT;
 }
 
 struct hdb_query_args cli_query_args(const struct options *opt)

@@ -3,7 +3,8 @@
  * all dumps by name.
  *
  * Groups of one dump with the same name (and the same class of the class loader) are added up. For
- * example, classes loaded by many class loaders of one class form one row.
+ * example, classes loaded by many class loaders of one class form one row, and so do hidden classes
+ * whose names differ only in their address.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -11,6 +12,7 @@
 #include "queries/compare/diff.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,19 @@ struct groups {
 	struct diff_figures *by_side; /* numbers of the current row */
 };
 
+/*
+ * Returns the size of a name without the address that the VM appends to names of hidden classes,
+ * such as lambdas: "a.B$$Lambda$1+0x00007f12c8003a40". The address differs in each run.
+ */
+static size_t lasting_size(const char *name, size_t size)
+{
+	size_t end = size;
+
+	while (end && isxdigit((unsigned char)name[end - 1]))
+		end--;
+	return end > 3 && end < size && memcmp(name + end - 3, "+0x", 3) == 0 ? end - 3 : size;
+}
+
 static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 {
 	struct groups *g = d->part;
@@ -58,6 +73,7 @@ static int add_side(struct diff *d, size_t s, struct hdb_error *err)
 		BASE_FREED char *copy = NULL;
 
 		part.name = analysis_group_name(side, d->group, total->no, &part.name_size);
+		part.name_size = lasting_size(part.name, part.name_size);
 		if (has_loader)
 			part.loader =
 				heap_loader_name(side->heap, heap_class(side->heap, total->no));
