@@ -227,7 +227,7 @@ if command -v javac > /dev/null; then
 	same_leaks pool.hprof
 
 	# No key of a map and no control character of a thread's name reaches the log of a build.
-	printf 'checks:\n  a: { objects: Pool$Card <= 0 }\n  b: { objects: Pool$Note <= 0 }\n' > names.yaml
+	printf 'checks:\n  a: { objects: "*Card <= 0" }\n  b: { objects: "*Note <= 0" }\n' > names.yaml
 	for format in text markdown junit sarif github; do
 		heapdb gate pool.hprof --budget names.yaml --format $format --quiet > out 2> err || true
 		grep -qF 'HashMap[...]' out || fail "$format: no map: $(cat out err)"

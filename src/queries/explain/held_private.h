@@ -78,7 +78,8 @@ struct held_walk {
 	 * objects
 	 */
 	uint64_t top_bytes;
-	double whole; /* size of everything that the suspect retains */
+	uint64_t split_bytes; /* of the suspect; see analysis/suspects.h */
+	double whole;         /* size of everything that the suspect retains */
 	/* the innermost collection that retains half of top_bytes */
 	uint32_t most_ix;
 	uint32_t largest_ix; /* the first collection with many entries */

@@ -271,13 +271,14 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /*
  * Appends the children of a node: the largest children, which represent only themselves, and an
- * evenly spaced sample of the other children.
+ * evenly spaced sample of the other children. The first node may be a class without the objects
+ * that are suspects themselves.
  */
 static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 {
 	const struct held_node node = *base_vec_at(&w->nodes, struct held_node, no);
 	const uint32_t *batch;
-	uint64_t length, step, at = 0;
+	uint64_t length, step, at = 0, split = 0;
 	size_t count;
 
 	TRY(store_lists_begin(&w->children, node.ix, &length, err));
@@ -291,6 +292,15 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 			return HDB_OK;
 		for (size_t i = 0; i < count; i++, at++) {
 			const bool is_large = at < FACTS_CHILDREN_LARGE;
+			uint64_t bytes = 0;
+
+			/* Sorted by size: what was split from a class comes first. */
+			if (w->split_bytes && no == 0 && at == split)
+				TRY(derive_retained(w->session->derive, batch[i], &bytes, err));
+			if (bytes && bytes >= w->split_bytes) {
+				split++;
+				continue;
+			}
 			const struct held_node child = { .ix = batch[i],
 							 .parent = (uint32_t)no,
 							 .weight = node.weight *
@@ -335,7 +345,7 @@ static int find_top(const struct session *session, const struct analysis_suspect
 	TRY(heap_object(session->heap, *top, &object, err));
 	TRY(derive_retained(session->derive, *top, &bytes, err));
 	for (unsigned i = 0, nodes = 0;
-	     i < FACTS_TOP_CLIMBS && nodes < FACTS_NODES && *top != s->ix;) {
+	     i < FACTS_TOP_CLIMBS && nodes < FACTS_NODES && *top != s->ix && !s->split_bytes;) {
 		const uint32_t class_no = object.class_no;
 		bool is_node;
 
@@ -693,6 +703,8 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 		TRY(derive_retained(w->session->derive,
 				    base_vec_at(&w->nodes, struct held_node, 0)->ix, &w->top_bytes,
 				    err));
+	if (w->split_bytes)
+		w->top_bytes = s->retained_bytes;
 	w->whole = (double)(s->ix == HEAP_NONE ? s->retained_bytes : w->top_bytes);
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
@@ -736,6 +748,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 			       .most_ix = HEAP_NONE,
 			       .largest_ix = HEAP_NONE,
 			       .larger_ix = HEAP_NONE,
+			       .split_bytes = suspect->split_bytes,
 			       .children_max = FACTS_CHILDREN_MAX };
 	int r;
 

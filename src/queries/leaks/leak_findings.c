@@ -110,9 +110,7 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
 	f = leak_finding_at(l, l->list.count - 1);
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
-	/* Rules cannot tell the rest of a class from what was split off. */
-	for (size_t i = suspect->split_bytes ? sizeof(explain) / sizeof(explain[0]) : 0;
-	     r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
+	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
 		TRY_ERRORS(r = explain[i](q, l, f, err));
 		if (r == HDB_OK)
 			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
