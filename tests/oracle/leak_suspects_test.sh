@@ -1,7 +1,7 @@
 #!/bin/sh
-# leak_suspects_test.sh - the suspects of `query leaks` equal those of Eclipse MAT's rules, computed independently from
-# MAT's own tables (see mat_tables_test.sh): top-level objects of its dominator tree above the threshold, the rest of it
-# by class, and the descent from a single object while its largest child keeps 70 %.
+# leak_suspects_test.sh - the suspects of `query leaks` equal those of Eclipse MAT's rules, except for classes,
+# computed from MAT's own tables (see mat_tables_test.sh): top-level objects of its dominator tree above the threshold,
+# the rest of it by class, and the descent from a single object while its largest child keeps 70 %.
 # Slow: reads whole dumps in Python.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
@@ -33,6 +33,19 @@ def point(at):
     return None
 
 
+# Unlike in MAT, a class is split: each object above the threshold that it dominates is a suspect, since its static
+# fields are different owners, and so is the rest if it is above the threshold.
+def single(at, threshold):
+    whole, end = rows[at][2], point(at)
+    at_class = next((x for x in (at, end) if rows.get(x, ('',))[0] == 'java.lang.Class'), None)
+    large = [c for c in children[at_class] if threshold < rows[c][2] < whole] if at_class else []
+    found = [suspect for c in large for suspect in single(c, threshold)]
+    rest = whole - sum(rows[c][2] for c in large)
+    if not large or rest > threshold:
+        found.append((rest, 1, hex(at), hex(at_class if large else end)))
+    return found
+
+
 # Unlike in MAT, all objects of a value class together are no suspect.
 VALUES = re.compile(r'java\.lang\.(Class|Object|String|Boolean|Byte|Character|Short|Integer|Long|Float|Double|Module|'
                     r'StackTraceElement|invoke\..*|module\..*|reflect\..*)|java\.math\.Big.*|java\.net\.UR[IL]|'
@@ -51,7 +64,7 @@ for path in answers:
         if at < 0x1000: # the boot loader and classes that MAT invents
             continue
         if retained > threshold:
-            want.append((retained, 1, hex(at), hex(point(at))))
+            want += single(at, threshold)
         else:
             groups[name] += retained
     counts = collections.Counter(rows[at][0] for at in children[0]
