@@ -379,6 +379,7 @@ int store_env_create(const char *path, uint64_t size_hint, MDB_env **env, struct
 static int open_private(struct store_env *env, const char *dir, uint64_t want)
 {
 	char folder[512], path[600], lock[600];
+	struct hdb_error err;
 	int r;
 
 	if (snprintf(folder, sizeof(folder), "%s/heapdb-XXXXXX", dir) >= (int)sizeof(folder))
@@ -387,7 +388,10 @@ static int open_private(struct store_env *env, const char *dir, uint64_t want)
 		return errno;
 	(void)snprintf(path, sizeof(path), "%s/tables", folder);
 	(void)snprintf(lock, sizeof(lock), "%s/tables-lock", folder);
-	r = open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, want, 1u << 30);
+	r = store_lock_prepare(path, &(struct stat){ 0 }, &err) == HDB_OK ?
+		    open_sized(&env->env, path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, want,
+			       1u << 30) :
+		    ENOSPC;
 	(void)unlink(path);
 	(void)unlink(lock);
 	(void)rmdir(folder);

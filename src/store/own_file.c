@@ -192,6 +192,9 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	return HDB_OK;
 }
 
+/* Size of a lock file: LMDB keeps in it what the readers of all processes use. */
+#define LOCK_FILE_BYTES 32768
+
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err)
 {
 	BASE_FREED char *lock_path = NULL;
@@ -206,7 +209,7 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	}
 	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	/* LMDB writes to a mapping of this file, which on a full disk would be a bus error. */
-	if (fd >= 0 && ((r = posix_fallocate(fd, 0, 1)) == ENOSPC || r == EDQUOT)) {
+	if (fd >= 0 && ((r = posix_fallocate(fd, 0, LOCK_FILE_BYTES)) == ENOSPC || r == EDQUOT)) {
 		(void)unlink(lock_path);
 		return HDB_END;
 	}

@@ -55,4 +55,20 @@ for first in true "heapdb info disk/small.heapdb"; do
 	cmp -s expected out || fail "full after $first: $(cat out)"
 	grep -q 'stored in a private file in' err || fail "full after $first: $(cat err)"
 done
+# Private files in a directory on the same disk: without room, another is used; with too little, the answer fails.
+# shellcheck disable=SC2016
+unshare -rm sh -c 'mount -t tmpfs -o size=8m none disk; cp small.h* disk
+	dd if=/dev/zero of=disk/rest bs=4k 2> dd
+	TMPDIR=$PWD/disk heapdb top disk/small.heapdb --table --limit 3 > out 2> err' ||
+	fail "full TMPDIR: $(cat err)"
+cmp -s expected out || fail "full TMPDIR: $(cat out)"
+code=0
+heapdb import big.hprof --quiet > /dev/null
+# shellcheck disable=SC2016
+unshare -rm sh -c 'mount -t tmpfs -o size=64m none disk; cp big.hprof big.heapdb disk
+	dd if=/dev/zero of=disk/rest bs=4k 2> dd; mkdir little; mount -t tmpfs -o size=200k none little
+	TMPDIR=$PWD/little heapdb top disk/big.heapdb --table > out 2> err' || code=$?
+if [ $code != 4 ] || ! grep -q -e '--tmp DIR names a directory on another disk' err; then
+	fail "full disk and TMPDIR: exit code $code: $(cat err)"
+fi
 exit $failed
