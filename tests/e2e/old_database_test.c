@@ -178,9 +178,9 @@ static void test_refused(void **state)
 	(void)snprintf(packed, sizeof(packed), "%s.gz", dump);
 	assert_int_equal(run("gzip -k '%s'", dump), 0);
 	import_other(packed, STORE_OBJECTS, HDB_SIZES_VM);
-	expect_refused("is stored in this file; import ");
+	expect_refused("stored in it cannot be read either; import ");
 	import_other(packed, STORE_CONTENTS, HDB_SIZES_VM);
-	expect_refused("is stored in this file; import ");
+	expect_refused("stored in it cannot be read either; import ");
 	/* A query on the compressed file, which exists, imports it again, only once. */
 	was = inode();
 	assert_int_equal(run("heapdb histogram '%s'", packed), 0);
