@@ -275,6 +275,7 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 		out->value = before ? 100 * out->value / (double)before :
 			     now    ? (double)INFINITY :
 				      0;
+	/* `heapdb gate` reads these forms */
 	if (c->is_growth)
 		(void)snprintf(text, size, "%" PRIu64 " before, %" PRIu64 " now", before, now);
 	else if (c->is_percent)

@@ -192,25 +192,23 @@ static double fact(const struct hdb_rows *rows, const char *name)
 	return v && v->type != HDB_TYPE_NULL ? (double)v->u : 0;
 }
 
-/* Reads "is 12", "is 12 of 100" or "was 10, is 12" after the condition. */
+/* Reads "12", "12 of 100" or "10 before, 12 now" in the parentheses after the condition. */
 static void read_value(struct gate_check *c, const struct hdb_rows *rows)
 {
 	const struct hdb_value *v = hdb_rows_find_fact(rows, "conditions");
 	char text[CONDITION_MAX + 200] = "";
 	unsigned long long now = 0, other = 0;
-	const char *said = NULL;
+	const char *found;
 
 	if (v && v->type == HDB_TYPE_TEXT)
 		(void)snprintf(text, sizeof(text), "%.*s", (int)v->text_size, v->text);
-	/* use the last occurrence, because a target may contain such text */
-	for (const char *at = text;
-	     (at = strstr(at, c->measure == GATE_GROWTH ? ": was " : ": is ")); at++)
-		said = at;
-	if (said && c->measure == GATE_GROWTH) {
-		if (sscanf(said, ": was %llu, is %llu", &other, &now) != 2)
+	/* the last one, because a target may contain parentheses */
+	found = strrchr(text, '(');
+	if (found && c->measure == GATE_GROWTH) {
+		if (sscanf(found, "(%llu before, %llu now", &other, &now) != 2)
 			return;
 		c->value = (double)now - (double)other;
-	} else if (said && sscanf(said, ": is %llu of %llu", &now, &other) >= 1) {
+	} else if (found && sscanf(found, "(%llu of %llu", &now, &other) >= 1) {
 		c->value = (double)now;
 	}
 	if (c->is_percent)
