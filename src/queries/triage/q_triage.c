@@ -23,8 +23,8 @@ enum severity { CRITICAL, WARNING, INFO };
 
 /* A rule. If several have the same name, the first that fires is reported. */
 struct rule {
-	int line; /* line in triage.rules */
 	const char *id, *where, *text, *advice, *run, *why, *see;
+	int line; /* line in triage.rules */
 	enum severity severity;
 	enum triage_measure_no measure;
 	enum triage_in_leaks in_leaks; /* in the first rule of a name */
