@@ -38,14 +38,15 @@ for at, (name, shallow, size, dominator) in objects.items():
     up = at
     while up not in suspect_of:
         way.append(up)
-        if objects[up][3] not in objects:
+        # Objects that a class dominates may be suspects of their own.
+        if up in single or objects[up][3] not in objects:
             suspect_of[up] = single.get(up) or groups.get(objects[up][0].split(' ')[0], 0)
             break
         up = objects[up][3]
     for step in way:
         suspect_of[step] = suspect_of[up]
     kind = 'java.lang.Class' if name.startswith('class ') else name
-    for sums, key in ((contents, suspect_of[at]), (children, point_of.get(dominator))):
+    for sums, key in ((contents, suspect_of[at]), (children, None if at in single else point_of.get(dominator))):
         if key:
             sums[key][kind][0] += 1
             sums[key][kind][1] += shallow
