@@ -12,12 +12,13 @@ folder=${LINT_CACHE:-build/lint/clean}
 # The flags are words.
 # shellcheck disable=SC2086
 depends=$(gcc $LINT_FLAGS -std=c11 -M "$file")
-key=$({
-	printf '%s\n' "$*" "$LINT_VERSION"
-	cat .clang-tidy
-	echo "$depends" | sed 's/^[^:]*://; s/\\$//' | xargs cat
-} | sha256sum | cut -d ' ' -f 1)
+mkdir -p "$folder"
+text=$(mktemp)
+trap 'rm -f "$text"' EXIT
+printf '%s\n' "$*" "$LINT_VERSION" >"$text"
+# xargs comes last: a header that cannot be read ends this script.
+echo "$depends" | sed 's/^[^:]*://; s/\\$//' | xargs cat .clang-tidy >>"$text"
+key=$(sha256sum <"$text" | cut -d ' ' -f 1)
 [ ! -e "$folder/$key" ] || exit 0
 "$@"
-mkdir -p "$folder"
 : >"$folder/$key"
