@@ -81,7 +81,7 @@ checks:
             ("not a number", "checks: { a: { objects: x <= nan } }", r"in:1:\d+: expected TARGET <= LIMIT"),
             ("a negative number", "checks: { a: { objects: x <= -1 } }", r"in:1:\d+: expected TARGET <= LIMIT"),
             ("one name twice", "checks:\n  a: { leaks: none }\n  a: { leaks: none }\n", r"in:3:3: two checks"),
-            ("checks twice", "checks:\n  a: { leaks: none }\nchecks:\n  b: { leaks: none }\n", r"in:4:3: expected .*once"),
+            ("checks twice", "checks:\n  a: { leaks: none }\nchecks:\n  b: { leaks: none }\n", r"in:4:3: expected a single list"),
             ("a zero byte", "checks:\0\n", r"in:\d+:\d+: "),
             ("a zero in a string", 'checks: { a: { objects: "x\\0y <= 1" } }', r"in:1:\d+: |: x"),
             ("a list", "- a\n- b\n", r"in:1:1: expected \"checks:\""),

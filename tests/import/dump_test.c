@@ -349,7 +349,7 @@ static void test_snapshots(void **state)
 	close_it(&o);
 	opt.snapshot = 3;
 	assert_int_equal(import(&o, &d.w, &opt), HDB_EUSAGE);
-	assert_non_null(strstr(o.error.message, "contains 2"));
+	assert_non_null(strstr(o.error.message, "heap dumps in the file: 2"));
 	hw_release(&d.w);
 }
 
