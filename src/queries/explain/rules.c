@@ -557,9 +557,10 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		}
 		out->rule = rule;
 		out->ix = about.ix;
-		out->members = about.facts && !about.facts->figures[EXPLAIN_FACT_is_nested].number ?
-				       about.facts->figures[EXPLAIN_FACT_members].number :
-				       0;
+		out->members =
+			about.facts && about.facts->figures[EXPLAIN_FACT_is_nested].number < 1 ?
+				about.facts->figures[EXPLAIN_FACT_members].number :
+				0;
 		TRY(derive_retained(about.session->derive, about.ix, &out->retained_bytes, err));
 		TRY(explain_write(rule->says, &state.values, BASE_TEXT(out->says), err));
 		/* A sentence about a suspect may begin with "about ". */
