@@ -497,6 +497,8 @@ static int find_points(const struct session *session, struct analysis_suspects *
 		struct analysis_suspect *s = &out->list[i];
 		bool is_split = false;
 
+		/* A chain of classes splits one suspect many times. */
+		TRY(base_step(session->work, i, err));
 		if (s->split_bytes) {
 			/* the rest of a class, whose accumulation point is the class */
 		} else if (s->ix != HEAP_NONE) {

@@ -32,11 +32,13 @@
  * A search for single paths follows at most one reference per NEAR_PART objects. If it fails, the
  * graph is loaded, and the search continues in it until it has found all paths. It then takes much
  * less time per reference, but loading takes as long as the search so far. NEAR_MAX limits the
- * length of the rows that are read, and thus the time until the search can be cancelled.
+ * length of the rows that are read.
  */
 #define NEAR_PART 7u
 #define NEAR_MIN 4096u
 #define NEAR_MAX (1u << 22)
+/* Number of targets of a row between two checks for cancellation. */
+#define STEP_TARGETS (1u << 16)
 
 /* Maximum number of own fields of a thread or class loader that are read. */
 #define OWN_MAX 64u
@@ -359,9 +361,12 @@ static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct
 	TRY(derive_row_strong(&near->row, node, out, err));
 	if (out->count > near->row.targets_max)
 		return HDB_OK;
-	for (size_t i = 0; i < out->count; i++)
+	for (size_t i = 0; i < out->count; i++) {
 		if (!graph_near_has(near->search, out->targets[i]))
 			TRY(set_kind(&near->s, out->targets[i], err));
+		if (i % STEP_TARGETS == STEP_TARGETS - 1 && base_is_cancelled(near->s.derive->work))
+			return hdb_fail(err, HDB_EINTR, "interrupted");
+	}
 	return set_kind(&near->s, node, err);
 }
 

@@ -6,7 +6,9 @@
  * formulas, but the dump contains neither the formula nor the names of these fields, so all are
  * tried. A formula that gives the recorded hash codes of several keys must be the right one,
  * because a wrong one matches one key in two billion. If it gives another hash code for other
- * keys, these were modified.
+ * keys, these were modified. Keys whose text has capitals do not count as modified unless one of
+ * them matches: classes such as names of HTTP headers hash their text in lower case. The formula of
+ * a list is known, but its recorded hash codes must include some of the list or of its beginning.
  */
 #include "queries/explain/entry_private.h"
 
@@ -31,7 +33,9 @@
 struct hashed_key {
 	uint32_t recorded;
 	uint32_t parts[PARTS_MAX];
-	uint8_t known, unset; /* bit sets of fields whose hash code is known, or that are null */
+	/* bit sets of fields: whose hash code is known, that are null, and texts with capitals */
+	uint8_t known, unset, capitals;
+	bool was_list; /* whether the recorded hash code is that of the beginning of a list */
 };
 
 /*
@@ -45,7 +49,14 @@ static const struct {
 
 /* ---- hash codes of values ---- */
 
-static int hash_text(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_error *err)
+/* Returns whether a table records this hash code as `recorded`. */
+static bool is_recorded(uint32_t hash, uint32_t recorded)
+{
+	return !((hash ^ hash >> 16 ^ recorded) & RECORDED_MASK);
+}
+
+static int hash_text(struct heap *heap, uint32_t ix, uint32_t *out, bool *has_capitals,
+		     struct hdb_error *err)
 {
 	char text[TEXT_MAX];
 
@@ -54,6 +65,7 @@ static int hash_text(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_e
 	for (const char *at = text; *at; at++) {
 		if (!isascii((unsigned char)*at))
 			return HDB_NOTFOUND;
+		*has_capitals |= isupper((unsigned char)*at) != 0;
 		*out = *out * 31 + (unsigned char)*at;
 	}
 	return strlen(text) + 1 < sizeof(text) ? HDB_OK : HDB_NOTFOUND;
@@ -61,7 +73,7 @@ static int hash_text(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_e
 
 /* Hashes a value that is not a list. Returns HDB_NOTFOUND if its hash code is not known. */
 static int hash_leaf(struct heap *heap, const struct heap_value *value, uint32_t *out,
-		     struct hdb_error *err)
+		     bool *has_capitals, struct hdb_error *err)
 {
 	struct heap_value plain = *value;
 	const char *name;
@@ -73,7 +85,7 @@ static int hash_leaf(struct heap *heap, const struct heap_value *value, uint32_t
 			return HDB_OK;
 		TRY(heap_find(heap, value->bits, &ix, err));
 		if (heap_is_string(heap, ix))
-			return hash_text(heap, ix, out, err);
+			return hash_text(heap, ix, out, has_capitals, err);
 		name = heap_class_name_of(heap, ix);
 		if (strncmp(name, "java.lang.", 10) != 0 && strcmp(name, "java.util.Date") != 0)
 			return HDB_NOTFOUND;
@@ -87,13 +99,19 @@ static int hash_leaf(struct heap *heap, const struct heap_value *value, uint32_t
 	return plain.type == HPROF_OBJECT ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Hashes a list by its elements. Returns HDB_NOTFOUND if the object is not such a list. */
-static int hash_list(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_error *err)
+/*
+ * Hashes a list by its elements, as field `no` of the key. Returns HDB_NOTFOUND if the object is
+ * not such a list, or is not complete.
+ */
+static int hash_list(struct heap *heap, uint32_t ix, struct hashed_key *key, unsigned no,
+		     struct hdb_error *err)
 {
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	const char *name = heap_class_name_of(heap, ix);
+	uint32_t element, hash = 1;
 	struct heap_collection c;
-	uint32_t element;
+	bool has_capitals = false;
+	uint64_t read = 0;
 	int r;
 
 	if (strncmp(name, "java.util.", 10) != 0 || !strstr(name, "List"))
@@ -102,13 +120,15 @@ static int hash_list(struct heap *heap, uint32_t ix, uint32_t *out, struct hdb_e
 	if (c.rule->kind != HEAP_LIST || !c.inner || !c.has_size || !c.size ||
 	    c.size > ELEMENTS_MAX)
 		return HDB_NOTFOUND;
-	*out = 1;
 	TRY(heap_entries_begin(heap, &c, &entries, err));
-	while ((r = heap_entries_next(&entries, err)) == HDB_OK) {
-		TRY(hash_leaf(heap, &entries.value, &element, err));
-		*out = *out * 31 + element;
+	for (; (r = heap_entries_next(&entries, err)) == HDB_OK; read++) {
+		key->was_list |= is_recorded(hash, key->recorded);
+		TRY(hash_leaf(heap, &entries.value, &element, &has_capitals, err));
+		hash = hash * 31 + element;
 	}
-	return r == HDB_END ? HDB_OK : r;
+	key->was_list |= is_recorded(hash, key->recorded);
+	key->parts[no] = hash;
+	return r != HDB_END ? r : read == c.size ? HDB_OK : HDB_NOTFOUND;
 }
 
 /* ---- keys ---- */
@@ -117,17 +137,20 @@ static int add_fields(struct heap *heap, uint32_t ix, struct hashed_key *key, st
 {
 	struct heap_fields fields;
 	const struct heap_value *value = &fields.value;
+	bool has_capitals;
 	uint32_t list_ix;
 	int r;
 
 	TRY(heap_fields_begin(heap, ix, &fields, err));
 	for (unsigned i = 0; i < PARTS_MAX; i++) {
 		TRY_FOUND(heap_fields_next(&fields, err));
-		r = hash_leaf(heap, value, &key->parts[i], err);
+		has_capitals = false;
+		r = hash_leaf(heap, value, &key->parts[i], &has_capitals, err);
 		if (r == HDB_NOTFOUND && heap_find(heap, value->bits, &list_ix, err) == HDB_OK)
-			r = hash_list(heap, list_ix, &key->parts[i], err);
+			r = hash_list(heap, list_ix, key, i, err);
 		TRY_ERRORS(r);
 		key->known |= (uint8_t)((r == HDB_OK) << i);
+		key->capitals |= (uint8_t)(has_capitals << i);
 		key->unset |= (uint8_t)((value->type == HPROF_OBJECT && !value->bits) << i);
 	}
 	return HDB_OK;
@@ -163,7 +186,7 @@ int entry_add_hash(struct looking *l, const struct heap_entries *at, struct hdb_
 	if (entry_is_own(heap, object.class_no)) {
 		TRY(add_fields(heap, ix, &key, err));
 	} else {
-		TRY_ERRORS(r = hash_list(heap, ix, &key.parts[0], err));
+		TRY_ERRORS(r = hash_list(heap, ix, &key, 0, err));
 		key.known = r == HDB_OK;
 	}
 	return key.known ? base_vec_push(&l->hashed, &key, sizeof(key), err) : HDB_OK;
@@ -180,7 +203,8 @@ struct guess {
 	size_t formula;
 	unsigned fields;     /* bit set */
 	unsigned keys, hits; /* number of keys, and of those with the recorded hash code */
-	unsigned proofs;     /* hits without equal neighbours */
+	unsigned proofs;     /* hits without equal neighbours or, if is_list, lists as recorded */
+	bool is_list;        /* whether the keys are lists */
 };
 
 static bool is_match(const struct hashed_key *key, const struct guess *guess)
@@ -195,32 +219,41 @@ static bool is_match(const struct hashed_key *key, const struct guess *guess)
 			hash = hash * formulas[no].factor +
 			       (key->unset >> i & 1 ? formulas[no].of_null : key->parts[i]);
 	}
-	return !((hash ^ hash >> 16 ^ key->recorded) & RECORDED_MASK);
+	return is_recorded(hash, key->recorded);
 }
 
 /* Counts the hits among the first keys. */
 static void check(const struct base_vec *hashed, size_t most, struct guess *guess)
 {
 	const struct hashed_key *keys = hashed->data, *last = NULL;
+	unsigned doubtful = 0, capital_hits = 0;
 
 	guess->keys = guess->hits = guess->proofs = 0;
 	for (size_t i = 0; i < hashed->count && i < most; i++) {
 		if ((keys[i].known & guess->fields) != guess->fields)
 			continue;
 		guess->keys++;
-		if (!is_match(&keys[i], guess))
+		if (guess->is_list)
+			guess->proofs += keys[i].was_list;
+		if (!is_match(&keys[i], guess)) {
+			doubtful += (keys[i].capitals & guess->fields) != 0;
 			continue;
+		}
 		guess->hits++;
-		guess->proofs += !last || last->recorded != keys[i].recorded;
+		capital_hits += (keys[i].capitals & guess->fields) != 0;
+		if (!guess->is_list)
+			guess->proofs += !last || last->recorded != keys[i].recorded;
 		last = &keys[i];
 	}
+	if (!capital_hits)
+		guess->keys -= doubtful;
 }
 
 void entry_set_changed(const struct looking *l, struct explain_facts *out)
 {
 	const bool is_own = l->hashed.count && entry_is_own(l->session->heap, l->hashed_class);
 	/* If the key is a list, its hash code is that of the only field. */
-	struct guess best = { .fields = 1 };
+	struct guess best = { .fields = 1, .is_list = !is_own };
 
 	for (unsigned subset = 1; is_own && subset < 1u << PARTS_MAX; subset++) {
 		for (size_t i = 0; i < 2 * FORMULAS; i++) {
@@ -231,7 +264,9 @@ void entry_set_changed(const struct looking *l, struct explain_facts *out)
 				best = guess;
 		}
 	}
-	if (is_own && best.proofs < MATCHES_MIN)
+	if (!is_own)
+		check(&l->hashed, KEYS_TRIED, &best);
+	if (best.proofs < MATCHES_MIN)
 		return;
 	check(&l->hashed, SIZE_MAX, &best);
 	if (best.hits == best.keys)
