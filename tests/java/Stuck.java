@@ -75,9 +75,10 @@ public class Stuck {
     }
 
     /* Tasks of a pool that wait for tasks of `inner`. */
-    static void nest(ExecutorService pool, ExecutorService inner, boolean hasStages) throws Exception {
-        CountDownLatch all = new CountDownLatch(4);
-        for (int i = 0; i < 4; i++)
+    static void nest(ExecutorService pool, int threads, ExecutorService inner, boolean hasStages)
+        throws Exception {
+        CountDownLatch all = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++)
             pool.submit(() -> {
                 all.countDown();
                 all.await();
@@ -86,7 +87,7 @@ public class Stuck {
             });
         all.await();
         for (Thread t : workers)
-            if (t.getName().startsWith("quote-")) await(t, Thread.State.WAITING, "get");
+            if (!t.getName().startsWith("inner-")) await(t, Thread.State.WAITING, "get");
     }
 
     static void fill(String what, boolean ok) throws Exception {
@@ -105,7 +106,28 @@ public class Stuck {
             case "stages": {
                 ExecutorService pool = pool("quote-", 4), inner = pool("inner-", 1);
                 if (ok) inner.submit(Prices.only::receive);
-                nest(pool, ok ? inner : pool, what.equals("stages"));
+                nest(pool, 4, ok ? inner : pool, what.equals("stages"));
+                break;
+            }
+            /* The threads of a second pool wait for tasks in the queue of the first, which starves itself. */
+            case "second": {
+                ExecutorService first = pool("self-", 5);
+                nest(first, 5, first, false);
+                nest(pool("quote-", 4), 4, first, false);
+                break;
+            }
+            /* Two groups of threads, which wait for locks of two other threads, and are one suspect. */
+            case "groups": {
+                Prices[] prices = {Prices.only, new Prices()};
+                for (Prices p : prices)
+                    await(start("refresh-" + p.server.getLocalPort(), p::refresh), Thread.State.RUNNABLE, "read");
+                for (int i = 0; i < 18; i++) {
+                    Prices p = prices[i / 12];
+                    await(start("http-" + i, () -> {
+                        byte[] page = new byte[200000];
+                        return p.price() + page.length;
+                    }), Thread.State.BLOCKED, "price");
+                }
                 break;
             }
             case "reader": {

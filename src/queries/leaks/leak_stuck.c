@@ -28,13 +28,20 @@
  */
 #define CROWD_LEAST 10u
 #define CROWD_LEAST_OF_SLOW 3u
-/* Maximum number of waiting tasks that are compared with the tasks for which threads wait. */
+/*
+ * Maximum number of waiting tasks, in the queues of all pools, that are compared with the tasks for
+ * which threads wait.
+ */
 #define TASKS_MAX 100000u
 /* Maximum number of completions of one future, and of frames of a stack, that are examined. */
 #define COMPLETIONS_MAX 16u
 #define FRAMES_MAX 24u
-/* Values of `futures`: whether the future is known to be in the queue of a pool. */
-enum { AWAITED, IN_QUEUE };
+/* Maximum number of threads of a group whose names and frames are compared, evenly spaced. */
+#define PLACES_MAX 1000u
+/* Number of threads, or of tasks, between two checks for cancellation. */
+#define STEP 1024u
+/* Value of `futures` if the future has not been found in the queue of a pool. */
+#define AWAITED (HEAP_NONE - 1)
 
 /* A thread of a group. A thread is also in the group of its pool. */
 struct member {
@@ -62,11 +69,13 @@ struct place {
 struct stuck {
 	struct query *q;
 	struct leak_findings *l;
-	unsigned added; /* number of findings */
+	unsigned added;     /* number of findings */
+	unsigned tasks_max; /* number of tasks that may still be examined */
 	struct query_waits waits;
-	struct base_vec members;   /* struct member, sorted by group */
-	struct base_vec crowds;    /* struct crowd */
-	struct base_idmap futures; /* a future for which a thread of a pool waits -> AWAITED, ... */
+	struct base_vec members; /* struct member, sorted by group */
+	struct base_vec crowds;  /* struct crowd */
+	/* a future for which a thread of a pool waits -> the pool that queues it, or AWAITED */
+	struct base_idmap futures;
 };
 
 static void release(struct stuck *s)
@@ -97,16 +106,19 @@ static const struct {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* Names the slow call of a stack. */
-static int find_call(struct heap *heap, const struct store_trace *trace, struct place *to,
+/* Names the slow call of a thread. */
+static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
 		     struct hdb_error *err)
 {
-	for (uint32_t depth = 0; depth < trace->frame_count && depth < FRAMES_MAX; depth++) {
+	struct store_trace trace;
+
+	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
+	for (uint32_t depth = 0; depth < trace.frame_count && depth < FRAMES_MAX; depth++) {
 		char text[LEAK_FRAME_MAX];
 		struct store_frame frame;
 		size_t i = 0;
 
-		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
+		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
 		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
 		while (i < CALLS && !base_glob_list(calls[i].frames, text))
 			i++;
@@ -120,7 +132,7 @@ static int find_call(struct heap *heap, const struct store_trace *trace, struct 
 	return HDB_OK;
 }
 
-/* Finds the place of one thread. */
+/* Finds the place of one thread, without its call. */
 static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct place *out,
 		      struct hdb_error *err)
 {
@@ -129,8 +141,7 @@ static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, str
 	*out = (struct place){ .is_pattern = true };
 	TRY(heap_thread_name(heap, ix, out->name, sizeof(out->name), err));
 	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
-	TRY(heap_own_frame(heap, &trace, 0, BASE_TEXT(out->frame), err));
-	return find_call(heap, &trace, out, err);
+	return heap_own_frame(heap, &trace, 0, BASE_TEXT(out->frame), err);
 }
 
 /* Appends " in PriceCache.refresh(PriceCache.java:21)" and " (socket read)". */
@@ -188,8 +199,11 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 	const struct member *list;
 
 	TRY(query_waits_find(s->q, &s->waits, err));
-	for (size_t i = 0; i < s->waits.list.count; i++)
+	for (size_t i = 0; i < s->waits.list.count; i++) {
 		TRY(add_thread(s, base_vec_at(&s->waits.list, struct query_wait, i), err));
+		if (i % STEP == 0)
+			TRY(base_step(s->q->work, i, err));
+	}
 	base_vec_sort(&s->members, sizeof(struct member), compare_members);
 	list = s->members.data;
 	for (size_t i = 0, end; i < s->members.count; i = end) {
@@ -207,13 +221,16 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns whether all threads of a pool wait for futures in this state, or in a later one. */
-static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t least)
+/*
+ * Returns whether all threads of a pool wait for futures and, unless pool_ix is HEAP_NONE, whether
+ * these are in the queue of this pool.
+ */
+static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t pool_ix)
 {
 	for (uint64_t i = 0; i < c->count; i++) {
-		const uint32_t state = base_idmap_get(&s->futures, c->members[i].wait->lock_ix);
+		const uint32_t at = base_idmap_get(&s->futures, c->members[i].wait->lock_ix);
 
-		if (state == BASE_IDMAP_NONE || state < least)
+		if (at == BASE_IDMAP_NONE || (pool_ix != HEAP_NONE && at != pool_ix))
 			return false;
 	}
 	return true;
@@ -222,22 +239,22 @@ static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t leas
 /* ---- threads of a pool that wait for its own tasks ---- */
 
 /*
- * Marks a waiting task for which threads of pools wait: the task itself or, if it completes a
- * CompletableFuture, the Signallers among the completions of this future.
+ * Records the pool of a waiting task for which threads of pools wait: for the task itself or, if it
+ * completes a CompletableFuture, for the Signallers among the completions of this future.
  */
-static int mark_awaited(struct stuck *s, uint32_t task_ix, struct hdb_error *err)
+static int mark_awaited(struct stuck *s, uint32_t task_ix, uint32_t pool_ix, struct hdb_error *err)
 {
 	uint32_t ix = task_ix;
 
 	if (base_idmap_get(&s->futures, ix) != BASE_IDMAP_NONE)
-		return base_idmap_put(&s->futures, ix, IN_QUEUE, err);
+		return base_idmap_put(&s->futures, ix, pool_ix, err);
 	if (!base_glob("java.util.concurrent.CompletableFuture$*",
 		       heap_class_name_of(s->q->heap, ix)))
 		return HDB_OK;
 	TRY_FOUND(heap_path_object(s->q->heap, ix, "dep.stack", &ix, err));
 	for (unsigned i = 0; i < COMPLETIONS_MAX; i++) {
 		if (base_idmap_get(&s->futures, ix) != BASE_IDMAP_NONE)
-			TRY(base_idmap_put(&s->futures, ix, IN_QUEUE, err));
+			TRY(base_idmap_put(&s->futures, ix, pool_ix, err));
 		TRY_FOUND(heap_path_object(s->q->heap, ix, "next", &ix, err));
 	}
 	return HDB_OK;
@@ -249,30 +266,40 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
 	struct heap_collection queue;
 	uint32_t ix;
+	int r;
 
 	*tasks = 0;
 	TRY_FOUND(heap_path_object(s->q->heap, pool_ix, "workQueue", &ix, err));
 	TRY_FOUND(heap_collection_open(s->q->heap, ix, &queue, err));
 	TRY_FOUND(heap_entries_begin(s->q->heap, &queue, &entries, err));
-	for (; *tasks < TASKS_MAX; ++*tasks) {
+	for (; s->tasks_max; s->tasks_max--, ++*tasks) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		TRY_FOUND(heap_find(s->q->heap, entries.value.bits, &ix, err));
-		TRY(mark_awaited(s, ix, err));
+		TRY_ERRORS(r = heap_find(s->q->heap, entries.value.bits, &ix, err));
+		if (r == HDB_OK)
+			TRY(mark_awaited(s, ix, pool_ix, err));
+		if (*tasks % STEP == 0)
+			TRY(base_step(s->q->work, *tasks, err));
 	}
 	return HDB_OK;
 }
 
 /* ---- findings ---- */
 
-/* Finds the place of all threads of a group. */
-static int describe(struct heap *heap, const struct crowd *c, struct place *out,
+/* Finds the place of all threads of a group and, if has_call, the call of the first. */
+static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
 		    struct hdb_error *err)
 {
-	for (uint64_t i = 0; i < c->count; i++) {
+	const uint64_t step = (c->count + PLACES_MAX - 1) / PLACES_MAX;
+
+	*out = (struct place){ .is_pattern = true };
+	for (uint64_t i = 0; i < c->count; i += step) {
 		const struct query_wait *wait = c->members[i].wait;
 		struct place place;
 
-		TRY(find_place(heap, wait->thread_ix, wait->trace_serial, &place, err));
+		TRY(base_step(q->work, i, err));
+		TRY(find_place(q->heap, wait->thread_ix, wait->trace_serial, &place, err));
+		if (has_call)
+			TRY(find_call(q->heap, wait->trace_serial, &place, err));
 		if (c->count > 1)
 			heap_name_pattern(place.name);
 		if (i == 0)
@@ -292,6 +319,7 @@ static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hd
 	char name[LEAK_PATTERN_MAX];
 
 	TRY(find_place(s->q->heap, ix, wait ? wait->trace_serial : STORE_NONE, out, err));
+	TRY(find_call(s->q->heap, wait ? wait->trace_serial : STORE_NONE, out, err));
 	if (!wait || wait->owner_ix == HEAP_NONE || wait->owner_ix == ix)
 		return HDB_OK;
 	TRY(heap_thread_name(s->q->heap, wait->owner_ix, name, sizeof(name), err));
@@ -345,14 +373,22 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 	return NULL;
 }
 
-/* Returns the suspect that is a group of threads including this thread, or NULL. */
-static struct leak_finding *finding_of_threads(const struct leak_findings *l, uint32_t thread_ix)
+/*
+ * Returns the suspect that is a group of threads, at least half of which are in the crowd, or NULL.
+ */
+static struct leak_finding *finding_of_threads(const struct leak_findings *l, const struct crowd *c)
 {
 	for (size_t i = 0; i < l->suspects.count; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
-		for (size_t k = 0; f->suspect.ix == HEAP_NONE && k < f->suspect.members.count; k++)
-			if (*base_vec_at(&f->suspect.members, uint32_t, k) == thread_ix)
+		/* another crowd of the group */
+		if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_STUCK)
+			continue;
+		if (f->suspect.ix != HEAP_NONE || c->count < f->suspect.count - c->count)
+			continue;
+		for (size_t k = 0; k < f->suspect.members.count; k++)
+			if (*base_vec_at(&f->suspect.members, uint32_t, k) ==
+			    c->members->wait->thread_ix)
 				return f;
 	}
 	return NULL;
@@ -390,8 +426,8 @@ static const struct explain_rule rules[] = {
 };
 
 /*
- * Adds a finding, or replaces the explanation of a finding about the same object. `threads` are the
- * threads to look at.
+ * Adds a finding, or replaces the explanation of a suspect that is the same object. A fault remains
+ * a finding of its own, because `leaks` counts it. `threads` are the threads to look at.
  */
 static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *says,
 		       const char *threads, struct hdb_error *err)
@@ -401,22 +437,22 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 				     c->has_finalizer    ? OF_FINALIZER :
 							   OF_LOCK;
 	struct leak_finding new = { .is_fault = true, .owner.count = 1 };
-	struct leak_finding *f =
-		kind == OF_POOL      ? finding_about(s->l, ix) :
-		kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
-				       finding_of_threads(s->l, c->members->wait->thread_ix);
+	struct leak_finding *f = kind == OF_POOL      ? finding_about(s->l, ix) :
+				 kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
+							finding_of_threads(s->l, c);
 	struct heap_object object;
 
 	s->added++;
 	bytes_add(says, "", 1);
 	if (says->failed)
 		return hdb_fail_memory(err, "a string", says->size);
-	if (!f) {
+	if (!f || f->is_fault) {
 		TRY(heap_object(s->q->heap, ix, &object, err));
 		new.suspect = (struct analysis_suspect){ .ix = ix,
 							 .class_no = object.class_no,
 							 .count = 1,
 							 .shallow_bytes = object.shallow_bytes,
+							 .split_ix = HEAP_NONE,
 							 .point_ix = ix };
 		TRY(derive_retained(s->q->derive, ix, &new.suspect.retained_bytes, err));
 		TRY(query_leak_path_find(s->q, ix, &new.path, err));
@@ -448,9 +484,8 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	TRY(find_owner(s, c->members->key_ix, &owner, err));
 	if (owner.is_idle || (c->count < CROWD_LEAST && !owner.call[0] && !c->has_finalizer))
 		return HDB_OK;
-	TRY(describe(s->q->heap, c, &place, err));
-	place.call[0] = '\0'; /* waiting */
-	if (backlog)
+	TRY(describe(s->q, c, false, &place, err));
+	if (backlog && !backlog->is_fault)
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
 	say_lock(s->q->heap, c, &place, &owner, &text);
@@ -481,7 +516,7 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
-	const bool may_starve = all_wait(s, c, AWAITED);
+	const bool may_starve = all_wait(s, c, HEAP_NONE);
 	uint64_t tasks = 0;
 	struct place place;
 
@@ -489,35 +524,40 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 		return HDB_OK;
 	if (may_starve)
 		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
-	TRY(describe(s->q->heap, c, &place, err));
-	if (!all_wait(s, c, IN_QUEUE)) {
+	TRY(describe(s->q, c, f != NULL, &place, err));
+	if (!all_wait(s, c, c->members->key_ix)) {
 		if (f)
 			add_doing(c, &place, f);
 		return HDB_OK;
 	}
 	place.call[0] = '\0';
+	if (!place.is_pattern)
+		place.name[0] = '\0';
 	if (c->count > 1)
-		bytes_format(&text, "All %s threads \"%s\" of a pool wait",
-			     base_number(c->count).text, place.name);
+		bytes_format(&text, "All %s threads", base_number(c->count).text);
 	else
-		bytes_format(&text, "The only thread \"%s\" of a pool waits", place.name);
+		bytes_string(&text, "The only thread");
+	if (place.name[0])
+		bytes_format(&text, " \"%s\"", place.name);
+	bytes_string(&text, c->count > 1 ? " of a pool wait" : " of a pool waits");
 	add_place(&place, &text);
 	bytes_format(&text,
 		     " for tasks in the queue of the same pool: no thread is left to run them. The "
 		     "queue has %s%s task%s.",
-		     tasks == TASKS_MAX ? "at least " : "", base_number(tasks).text,
+		     s->tasks_max ? "" : "at least ", base_number(tasks).text,
 		     tasks == 1 ? "" : "s");
 	return add_finding(s, c, &text, place.name, err);
 }
 
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
-	BASE_SCOPED(release) struct stuck s = { .q = q, .l = l };
+	BASE_SCOPED(release) struct stuck s = { .q = q, .l = l, .tasks_max = TASKS_MAX };
 
 	TRY(find_crowds(&s, err));
 	for (size_t i = 0; i < s.crowds.count && s.added < STUCK_MAX; i++) {
 		const struct crowd *c = base_vec_at(&s.crowds, struct crowd, i);
 
+		TRY(base_step(q->work, i, err));
 		TRY(c->members->is_pool ? report_pool(&s, c, err) : report_locks(&s, c, err));
 	}
 	return HDB_OK;
