@@ -46,11 +46,11 @@ try:
             commands = [c for c in commands if "java -" not in c and "-jar" not in c]
             check(f"{name} {view}: no command: {commands[:2]}", not commands)
             if "q=explain" in view:
+                groups += browser.run("[...document.querySelectorAll('main tbody tr')].filter(r => / java\\.lang\\.VirtualThread/.test(r.innerText) && !r.querySelector('a.object, a[href*=\"obj=\"]')).length")
                 # A group of objects has no ID: its row opens nothing.
                 browser.run("for (const r of document.querySelectorAll('main tbody tr')) r.dispatchEvent(new MouseEvent('dblclick', {bubbles: true})); 1")
                 at = browser.run("location.hash")
                 check(f"{name} {view}: opened {at}", not re.search("null|undefined", at))
-                groups += browser.run("[...document.querySelectorAll('main tbody tr')].filter(r => / java\\.lang\\.VirtualThread/.test(r.innerText) && !r.querySelector('a.object, a[href*=\"obj=\"]')).length")
         links = []
         for view, selector, most in [("#/overview?", LINKS, 20), ("#/histogram?", TABLE, 3), ("#/waste?q=duplicates&", TABLE, 2)]:
             browser.run(f"location.hash = '{view}db={db}'; 1")
