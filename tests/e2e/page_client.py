@@ -54,7 +54,7 @@ def sees(what, word, selector="body"):
 INCIDENTS = [
     ("what holds the memory", [], "class Sample"),
     ("which cache holds the sessions", [], "Sample$SessionCache.SESSIONS"),
-    ("why is this class alive", [(".suspect .obj", "Sample"), (".inspector [role=tab]", "Path")], "JNI global"),
+    ("why is this class alive", [(".suspect .obj", "class Sample"), (".inspector [role=tab]", "Path")], "JNI global"),
     ("what is in this map", [("main .obj", "HashMap size=500")], "→"),
     ("who refers to it", [("main .obj", "HashMap size=500"), (".inspector [role=tab]", "Referrers")], "SESSIONS"),
     ("which classes use the memory", [(".views a", "Histogram")], "byte[]"),
