@@ -120,13 +120,32 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	return HDB_OK;
 }
 
+int leak_findings_add(struct query *q, struct leak_findings *l, const struct explain_answer *answer,
+		      struct leak_finding **out, struct hdb_error *err)
+{
+	struct leak_finding new = { .answer = *answer, .is_fault = true, .owner.count = 1 };
+	struct heap_object object;
+
+	TRY(heap_object(q->heap, answer->ix, &object, err));
+	new.suspect = (struct analysis_suspect){ .ix = object.ix,
+						 .class_no = object.class_no,
+						 .count = 1,
+						 .shallow_bytes = object.shallow_bytes,
+						 .retained_bytes = answer->retained_bytes,
+						 .split_ix = HEAP_NONE,
+						 .point_ix = answer->kept_ix };
+	TRY(query_leak_path_find(q, answer->kept_ix, &new.path, err));
+	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
+	*out = leak_finding_at(l, l->list.count - 1);
+	return HDB_OK;
+}
+
 /* Adds a fault unless a suspect's rule already reports the same fault. */
 static int add_fault(struct query *q, struct leak_findings *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
 {
-	struct leak_finding new = {
-		.answer = fault->answer, .is_fault = true, .more = fault->more, .owner.count = 1
-	};
+	const bool is_backlog = strcmp(fault->answer.rule->name, "finalizer-backlog") == 0;
+	struct leak_finding *new;
 	struct heap_object object;
 	size_t said = 0;
 
@@ -141,25 +160,18 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 		if (leak_finding_at(l, said)->answer.rule == fault->answer.rule)
 			return HDB_OK;
 	/* The suspect that static fields of Finalizer hold consists of the waiting objects. */
-	for (size_t i = 0; i < l->suspects.count; i++) {
+	for (size_t i = 0; is_backlog && i < l->suspects.count; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
 		if (f->owner.named && f->owner.list[0].kind == LEAK_HOLDER_STATIC &&
-		    strcmp(f->owner.list[0].class_name, "java.lang.ref.Finalizer") == 0 &&
-		    strcmp(fault->answer.rule->name, "finalizer-backlog") == 0) {
+		    strcmp(f->owner.list[0].class_name, "java.lang.ref.Finalizer") == 0) {
 			f->answer = fault->answer;
 			return HDB_OK;
 		}
 	}
-	new.suspect = (struct analysis_suspect){ .ix = object.ix,
-						 .class_no = object.class_no,
-						 .count = 1,
-						 .shallow_bytes = object.shallow_bytes,
-						 .retained_bytes = fault->answer.retained_bytes,
-						 .split_ix = HEAP_NONE,
-						 .point_ix = fault->answer.kept_ix };
-	TRY(query_leak_path_find(q, new.suspect.point_ix, &new.path, err));
-	return base_vec_push(&l->list, &new, sizeof(new), err);
+	TRY(leak_findings_add(q, l, &fault->answer, &new, err));
+	new->more = fault->more;
+	return HDB_OK;
 }
 
 /*

@@ -66,6 +66,13 @@ int leak_findings_open(struct query *q, unsigned percent, struct leak_findings *
 		       struct hdb_error *err);
 /* Finds the owners of the suspects, the rules that explain them, and other faults. */
 int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
+/*
+ * Adds a finding that is no suspect to the end of the list, with the object, the size and the
+ * accumulation point (kept_ix) of its answer, and finds the path to this point. Earlier pointers to
+ * findings become invalid; *out is valid until the next call.
+ */
+int leak_findings_add(struct query *q, struct leak_findings *l, const struct explain_answer *answer,
+		      struct leak_finding **out, struct hdb_error *err);
 void leak_findings_release(struct query *q, struct leak_findings *l);
 
 #endif

@@ -436,28 +436,18 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 	const enum stuck_kind kind = c->members->is_pool ? OF_POOL :
 				     c->has_finalizer    ? OF_FINALIZER :
 							   OF_LOCK;
-	struct leak_finding new = { .is_fault = true, .owner.count = 1 };
+	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
 	struct leak_finding *f = kind == OF_POOL      ? finding_about(s->l, ix) :
 				 kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
 							finding_of_threads(s->l, c);
-	struct heap_object object;
 
 	s->added++;
 	bytes_add(says, "", 1);
 	if (says->failed)
 		return hdb_fail_memory(err, "a string", says->size);
 	if (!f || f->is_fault) {
-		TRY(heap_object(s->q->heap, ix, &object, err));
-		new.suspect = (struct analysis_suspect){ .ix = ix,
-							 .class_no = object.class_no,
-							 .count = 1,
-							 .shallow_bytes = object.shallow_bytes,
-							 .split_ix = HEAP_NONE,
-							 .point_ix = ix };
-		TRY(derive_retained(s->q->derive, ix, &new.suspect.retained_bytes, err));
-		TRY(query_leak_path_find(s->q, ix, &new.path, err));
-		TRY(base_vec_push(&s->l->list, &new, sizeof(new), err));
-		f = leak_finding_at(s->l, s->l->list.count - 1);
+		TRY(derive_retained(s->q->derive, ix, &answer.retained_bytes, err));
+		TRY(leak_findings_add(s->q, s->l, &answer, &f, err));
 	}
 	if (!f->answer.rule)
 		f->answer.kept_ix = ix;
