@@ -346,9 +346,9 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 }
 
 /*
- * Returns whether a finding about a holder is already explained by a suspect: it concerns about the
- * same share of the heap, and an object below the suspect or the class of the held objects. A row
- * for several suspects with the same sentence names no object.
+ * Sets *out if a suspect already explains a finding about a holder. The finding must have about the
+ * same share of the heap as the suspect, and its example must be below the suspect or belong to the
+ * class of the held objects. A row for several suspects with the same sentence names no object.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {
@@ -378,12 +378,12 @@ static int is_in_leaks(struct query *q, const struct query *row, bool *out, stru
 	const struct overview *o = q->state;
 	const enum triage_in_leaks in_leaks = triage_in_leaks(row);
 
-	*out = o->suspects.is_loaders_listed && query_cell_is(row, "rule", "loader-closed");
-	if (in_leaks == TRIAGE_IS_HOLDER && !*out)
-		return is_explained(q, row, out, err);
-	*out = *out || in_leaks == TRIAGE_IS_SUSPECT ||
+	*out = in_leaks == TRIAGE_IS_SUSPECT ||
 	       (in_leaks == TRIAGE_IS_OUTSIDE && o->is_outside_listed) ||
-	       (in_leaks == TRIAGE_IS_LEAKING && o->leak_count);
+	       (in_leaks == TRIAGE_IS_LEAKING && o->leak_count) ||
+	       (in_leaks == TRIAGE_IS_LOADERS && o->suspects.is_loaders_listed);
+	if (!*out && (in_leaks == TRIAGE_IS_HOLDER || in_leaks == TRIAGE_IS_LOADERS))
+		return is_explained(q, row, out, err);
 	return HDB_OK;
 }
 

@@ -47,6 +47,7 @@ struct rule {
 #define IN_LEAKS_leaking TRIAGE_IS_LEAKING
 #define IN_LEAKS_outside TRIAGE_IS_OUTSIDE
 #define IN_LEAKS_holder TRIAGE_IS_HOLDER
+#define IN_LEAKS_loaders TRIAGE_IS_LOADERS
 
 static const struct rule rules[] = {
 #include <queries/triage/triage.rules.h>

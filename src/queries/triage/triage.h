@@ -55,7 +55,8 @@ enum triage_in_leaks {
 	TRIAGE_IS_SUSPECT,
 	TRIAGE_IS_LEAKING,
 	TRIAGE_IS_OUTSIDE, /* the owner of direct memory */
-	TRIAGE_IS_HOLDER   /* a suspect about as large that holds the example */
+	TRIAGE_IS_HOLDER,  /* a suspect about as large that holds the example */
+	TRIAGE_IS_LOADERS  /* closed class loaders, or such a holder */
 };
 
 /* Returns the rows of leaks that report the same thing as the rule of this row of triage. */
