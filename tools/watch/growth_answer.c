@@ -190,7 +190,7 @@ static void put_speed(const struct growth_row *row, char *buf, size_t size)
 static void explain(const struct growth *g, char *buf, size_t size)
 {
 	const struct growth_row *named, *heap = newest(g, &named);
-	char speed[128], name[121], more[320] = "";
+	char speed[128], name[121], when[40] = "less than an hour", more[320] = "";
 
 	if (!heap) {
 		snprintf(buf, size, "nothing grows steadily in the records of %zu JVM%s",
@@ -204,17 +204,13 @@ static void explain(const struct growth *g, char *buf, size_t size)
 			 name, speed);
 	}
 	put_speed(heap, speed, sizeof(speed));
+	if (heap->limit_s >= HOUR_S)
+		snprintf(when, sizeof(when), "%.1f hours", heap->limit_s / HOUR_S);
 	if (!heap->trend.grows)
 		snprintf(buf, size, "%s", more);
-	else if (heap->limit_s > 0 && heap->limit_s < HOUR_S)
-		snprintf(buf, size,
-			 "the heap after GC grows by %s and reaches its maximum in less than an "
-			 "hour%s",
-			 speed, more);
 	else if (heap->limit_s > 0 && heap->limit_s < HOURS_MAX * HOUR_S)
-		snprintf(buf, size,
-			 "the heap after GC grows by %s and reaches its maximum in %.1f hours%s",
-			 speed, heap->limit_s / HOUR_S, more);
+		snprintf(buf, size, "the heap after GC grows by %s and reaches its maximum in %s%s",
+			 speed, when, more);
 	else
 		snprintf(buf, size, "the heap after GC grows by %s%s", speed, more);
 }
