@@ -93,9 +93,9 @@ int graph_near_open(const struct graph_near_options *options, struct graph_near 
 void graph_near_close(struct graph_near *near);
 /*
  * Searches for the path to a node, until references_max references have been followed in all calls
- * together. *is_known is false if the search stopped before the answer was known. Otherwise, if
- * graph_near_has returns true for the node, parent[node] is as in graph_cheapest_tree; if it
- * returns false, the node is unreachable. GRAPH_NONE is never found. After a failure, the search
+ * together. *is_known is false if the search stopped before the answer was known. Otherwise the
+ * node is reachable if graph_near_has returns true for it, and parent[node] is then its parent in
+ * the tree that graph_cheapest_tree builds. GRAPH_NONE is never found. After a failure, the search
  * must be closed.
  */
 int graph_near_find(struct graph_near *near, uint32_t node, uint64_t references_max, bool *is_known,

@@ -146,8 +146,8 @@ static void write_no_memory(struct server *s, const json_t *id)
 }
 
 /*
- * Sends the message (consumed), which answers the request with this ID (NULL means none). Returns
- * NULL if memory is exhausted.
+ * Sends a message and releases it. `id` is the ID of the request that it answers, or NULL. If
+ * memory is exhausted, the request is answered with an error instead.
  */
 static void send_message(struct server *s, const json_t *id, json_t *message)
 {

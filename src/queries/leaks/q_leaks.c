@@ -433,9 +433,9 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 }
 
 /*
- * Counts the leaks as the budget "leaks: none" of gate does: leaking objects, and suspects that no
- * rule calls "by design". The owner of memory outside the heap is only "large", and threads that
- * cannot continue are "stuck".
+ * Counts the leaks as the check "leaks: none" of gate does: leaking objects, and suspects whose
+ * verdict is not "by design". Owners of memory outside the heap have the verdict "large", threads
+ * that cannot continue "stuck"; neither counts.
  */
 static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
 {
