@@ -1,5 +1,5 @@
 # tests/mutants/mutants.py - makes small errors in the sources, one at a time, and checks that a test fails: `make
-# mutants`, or `make mutants AREA=sql`, or `make mutants N=7`.
+# mutants`, or `make mutants AREA=sql`, or `make mutants N=7`. With --check, only checks that each mutant applies.
 #
 # tests/mutants/mutants.txt lists the mutants and, by area, the tests that run first. A mutant that survives these is
 # tested with all quick tests (unless QUICK=0). Everything happens in a copy of the tree below BUILD, whose object files
@@ -38,6 +38,20 @@ def read_list():
     return tests, mutants
 
 
+def check(mutants):
+    """Prints the mutants whose line is not, or not once, in its file; returns their number."""
+    bad = 0
+    for n, (area, file, old, _) in enumerate(mutants, 1):
+        times = 0
+        if os.path.exists(file):
+            with open(file) as f:
+                times = f.read().count(old)
+        if times != 1:
+            print(f"{LIST}: mutant {n} of {area} no longer applies: {file} has {times} times: {old}")
+            bad += 1
+    return bad
+
+
 def copy_tree(to):
     """Copies what git knows; files that have not changed keep their time, so that objects do."""
     listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, check=True).stdout.split(b"\0")
@@ -70,7 +84,7 @@ class Tree:
     def __init__(self, path):
         self.path = path
         self.out = os.path.join(path, "build/tests/out")
-        self.env = dict(os.environ, BUILD="build", LIMIT=str(SECONDS_MAX))
+        self.env = dict(os.environ, BUILD="build", LIMIT=str(SECONDS_MAX), IS_MUTANT="1")
         for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "T"):
             self.env.pop(name, None)
 
@@ -131,6 +145,8 @@ class Tree:
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the source is mended on the way out
     tests, mutants = read_list()
+    if sys.argv[1:] == ["--check"]:
+        return 1 if check(mutants) else 0
     area, number = os.environ.get("AREA", ""), os.environ.get("N", "")
     tree = Tree(os.path.abspath(os.path.join(os.environ.get("BUILD", "build"), "mutants")))
     chosen = [
