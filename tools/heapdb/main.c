@@ -422,59 +422,70 @@ static bool exports_bitmaps(const struct cli *cli)
 	       strcmp(cli->query->name, "bitmaps") == 0;
 }
 
-static int run(struct cli *cli, struct arguments args)
+/* Chooses the query, parses the options and starts the pager if the command has one. */
+static int read_arguments(struct cli *cli, struct arguments *args)
 {
-	const struct command *command = cli->command;
-	int rc = HDB_OK;
-
-	if (command->flags & PASSES_ON) {
-		cli->rest.count = args.count - 1;
-		cli->rest.values = args.values + 1;
-		return command->run(cli);
-	}
-	TRY(choose_query(cli, args, &args.skip));
-	command = cli->command;
-	TRY(options_parse(command, cli->query, args, &cli->opt, &cli->err));
+	TRY(choose_query(cli, *args, &args->skip));
+	TRY(options_parse(cli->command, cli->query, *args, &cli->opt, &cli->err));
 	if (exports_bitmaps(cli)) {
 		use_form(cli, "export bitmaps");
-		command = cli->command;
-		TRY(options_only(&cli->opt, command->options, command->name, &cli->err));
+		TRY(options_only(&cli->opt, cli->command->options, cli->command->name, &cli->err));
 	}
 	if (!cli->opt.no_pager &&
-	    (cli->opt.help || options_find("no-pager", strlen("no-pager"), command->options)))
+	    (cli->opt.help || options_find("no-pager", strlen("no-pager"), cli->command->options)))
 		pager_want(cli->out);
-	if (!cli->opt.help && command->flags & EXPORTS && !cli->query && !cli->statement)
-		return cli_usage(cli, "expected a query, a table or a SELECT statement; `heapdb "
-				      "help export` lists queries");
-	if (cli->opt.help || (command->flags & NAMES_QUERY && !cli->query && !cli->statement)) {
-		help_command(cli->out, command, cli->query, false);
-		return HDB_OK;
-	}
-	if (cli->opt.table && args.skip) {
-		rc = cli_usage(cli, "--table %s cannot be combined with \"%s\"", cli->opt.table,
-			       args.values[args.skip]);
-		goto out;
-	}
-	if (cli->query && command->flags & EXPORTS)
+	return HDB_OK;
+}
+
+/* Runs the command with its database, progress and output file. */
+static int run_prepared(struct cli *cli, struct arguments args)
+{
+	const struct command *command = cli->command;
+	const bool is_export = command->flags & EXPORTS;
+
+	if (cli->opt.table && args.skip)
+		return cli_usage(cli, "--table %s cannot be combined with \"%s\"", cli->opt.table,
+				 args.values[args.skip]);
+	if (cli->query && is_export)
 		export_suggest_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
 	/* applies to every handle opened in this process */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
-	if (command->flags & NEEDS_DB)
-		rc = take_file(cli);
-	if (rc != HDB_OK)
-		goto out;
-	if (command->flags & NEEDS_DB && (rc = cli_open_database(cli)) != HDB_OK)
-		goto out;
+	if (command->flags & NEEDS_DB) {
+		TRY(take_file(cli));
+		TRY(cli_open_database(cli));
+	}
 	/* export handles -o itself, because it also writes columns */
-	if (cli->opt.output && command->options & OPTIONS_FILE && !(command->flags & EXPORTS) &&
+	if (cli->opt.output && command->options & OPTIONS_FILE && !is_export &&
 	    command->run != cmd_export_dump)
-		rc = export_to_file(cli, command->run);
-	else
-		rc = command->run(cli);
-out:
+		return export_to_file(cli, command->run);
+	return command->run(cli);
+}
+
+static int run(struct cli *cli, struct arguments args)
+{
+	const struct command *command = cli->command;
+	bool names_nothing;
+	int rc;
+
+	if (command->flags & PASSES_ON) {
+		cli->rest.count = args.count - 1;
+		cli->rest.values = args.values + 1;
+		return command->run(cli);
+	}
+	TRY(read_arguments(cli, &args));
+	command = cli->command;
+	names_nothing = !cli->query && !cli->statement;
+	if (!cli->opt.help && command->flags & EXPORTS && names_nothing)
+		return cli_usage(cli, "expected a query, a table or a SELECT statement; `heapdb "
+				      "help export` lists queries");
+	if (cli->opt.help || (command->flags & NAMES_QUERY && names_nothing)) {
+		help_command(cli->out, command, cli->query, false);
+		return HDB_OK;
+	}
+	rc = run_prepared(cli, args);
 	progress_hide();
 	/* the dump's poor health may be the reason for the failure */
 	if (rc != HDB_OK && cli->db && answer_reports_health(cli))
@@ -608,13 +619,58 @@ static void set_locale(void)
 		(void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+/*
+ * Finds the command of the first argument; *args becomes the arguments that the command parses.
+ * Returns NULL and sets cli->err if there is none.
+ */
+static const struct command *take_command(struct cli *cli, int argc, char **argv,
+					  struct arguments *args)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+	const struct command *command;
+
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+		name = "help";
+	} else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		name = "version";
+	} else if (!cli_find_command(name) && !hdb_query_named(name) &&
+		   (strcmp(name, "-") == 0 || locate_is_file(name))) {
+		if (overview_of(cli, args, argv[1]) != HDB_OK)
+			return NULL;
+		name = "overview";
+		cli->is_implied = true;
+	}
+	command = choose_command(cli, name);
+	if (!command || cli->is_implied)
+		return command;
+	snprintf(cli->message_prefix, sizeof(cli->message_prefix), "%s", command->name);
+	/* for `heapdb leaks`, the query's name is an operand */
+	if (cli->is_direct)
+		*args = (struct arguments){ .count = argc, .values = argv };
+	return command;
+}
+
+/* Closes standard output and returns the exit code for rc. */
+static int finish(struct cli *cli, int rc)
+{
+	struct output *out = cli->out;
+
+	/* a reader that stops early, such as `head` or a pager, is not an error */
+	if (out->error == EPIPE && rc == HDB_EIO)
+		rc = HDB_OK;
+	if (output_close(out) == 0 || out->error == EPIPE)
+		return exit_code_of(rc);
+	hdb_fail(&cli->err, HDB_EIO, "standard output: %s", strerror(out->error));
+	if (!progress_signal())
+		say(cli->message_prefix, cli->err.message);
+	return exit_code_of(HDB_EIO);
+}
+
 int main(int argc, char **argv)
 {
 	static struct output out;
 	struct cli cli = { .out = &out };
-	char *own_name[] = { argv[0], NULL };
 	struct arguments args = { .count = argc - 1, .values = argv + 1 };
-	const char *name = argc > 1 ? argv[1] : NULL;
 	int rc, code;
 
 	fill_streams();
@@ -622,49 +678,23 @@ int main(int argc, char **argv)
 	set_locale();
 	signal(SIGPIPE, SIG_IGN);
 	output_init(&out, STDOUT_FILENO, &progress_hooks);
-	if (name && strcmp(name, "--complete") == 0) {
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
 		(void)cli_complete(&cli, (struct arguments){ argc - 2, argv + 2, 0 });
 		return output_close(&out) == 0 ? CLI_DONE : CLI_SYSTEM;
 	}
+	/* without a command, the program's name stands for `help` */
 	if (argc < 2)
-		args = (struct arguments){ .count = 1, .values = own_name };
-	if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-		name = "help";
-	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		name = "version";
-	else if (!cli_find_command(name) && !hdb_query_named(name) &&
-		 (strcmp(name, "-") == 0 || locate_is_file(name)))
-		name = overview_of(&cli, &args, argv[1]) == HDB_OK ? "overview" : NULL;
-	cli.is_implied = args.values != argv + 1 && args.values != own_name;
-	cli.command = name ? choose_command(&cli, name) : NULL;
-	if (cli.command) {
-		if (!cli.is_implied)
-			snprintf(cli.message_prefix, sizeof(cli.message_prefix), "%s",
-				 cli.command->name);
-		/* for `heapdb leaks`, the query's name is an operand */
-		if (cli.is_direct && args.values == argv + 1)
-			args = (struct arguments){ .count = argc, .values = argv };
-		rc = run(&cli, args);
-	} else {
-		rc = cli.err.code;
-	}
+		args = (struct arguments){ .count = 1, .values = argv };
+	cli.command = take_command(&cli, argc, argv, &args);
+	rc = cli.command ? run(&cli, args) : (int)cli.err.code;
 	if (rc == HDB_EIO && base_stdout_closed())
 		rc = HDB_OK;
 	if (rc != HDB_OK)
 		print_error(&cli, rc, options_want_json(args));
 	options_release(&cli.opt);
-	if (args.values != argv && args.values != argv + 1 && args.values != own_name)
+	if (cli.is_implied)
 		free(args.values);
-	/* a reader that stops early, such as `head` or a pager, is not an error */
-	if (out.error == EPIPE && rc == HDB_EIO)
-		rc = HDB_OK;
-	code = exit_code_of(rc);
-	if (output_close(&out) != 0 && out.error != EPIPE) {
-		code = exit_code_of(HDB_EIO);
-		hdb_fail(&cli.err, HDB_EIO, "standard output: %s", strerror(out.error));
-		if (!progress_signal())
-			say(cli.message_prefix, cli.err.message);
-	}
+	code = finish(&cli, rc);
 	pager_wait();
 	if (code > SIGNAL_EXIT) {
 		/* a shell ends a surrounding loop only if the process is killed by the signal */
