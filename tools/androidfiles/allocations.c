@@ -306,7 +306,8 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 		if (by == ANDROID_BY_CLASS) {
 			TRY(call_tree_child(tree, 0, name_at(a, CLASSES, entry->class_no), &node,
 					    err));
-		} else if (by == ANDROID_BY_THREAD) { /* sorted by thread number */
+			/* leading zeros, so that names sort by thread number */
+		} else if (by == ANDROID_BY_THREAD) {
 			(void)snprintf(text, sizeof(text), "%05u", (unsigned)entry->thread);
 			TRY(call_tree_child(tree, 0, text, &node, err));
 		} else if (by == ANDROID_BY_SITE && entry->depth == 0) {

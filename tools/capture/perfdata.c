@@ -152,7 +152,7 @@ struct raw {
 	bool is_split; /* whether each generation has its own part of the heap */
 };
 
-/* Adds the number to the sums whose counter it is. */
+/* Adds the number to each sum to which its counter contributes. */
 static void take_number(const struct perfdata_entry *e, struct raw *raw,
 			struct perfdata_summary *out)
 {

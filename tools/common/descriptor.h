@@ -9,9 +9,9 @@
 
 /*
  * Writes "int[][]" for "[[I" and "p.A" for "Lp.A;" to `out` (`size` bytes, at least one, including
- * the zero). Other text is copied, also "J", which is a class without a package: where heaps name
- * types, only arrays have primitive ones. A name that does not fit is cut. Returns its length in
- * bytes.
+ * the zero). Other text is copied. This includes "J", which is the name of a class: heap dumps use
+ * the characters of primitive types only in the names of arrays. A name that does not fit is cut.
+ * Returns its length in bytes.
  */
 size_t descriptor_name(const char *text, char *out, size_t size);
 

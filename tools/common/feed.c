@@ -677,7 +677,7 @@ static int spool(struct feed *f, struct hdb_error *err)
 	return put_all(f, err);
 }
 
-/* Announces the input and starts feeding it. */
+/* Recognises the input, finds the dump in an archive, and starts feeding it to the reader. */
 static int begin(struct feed *f, const char *name, struct hdb_error *err)
 {
 	char head[HEAD_BYTES];
@@ -788,7 +788,7 @@ static int start_fetch(struct feed *f, const char *fetch, struct hdb_error *err)
 
 /* ---- archives and commands ---- */
 
-/* Opens the input named by f. */
+/* Opens the input: the output of the command `fetch`, or the file `name`. */
 static int open_input(struct feed *f, const char *name, const char *fetch, struct hdb_error *err)
 {
 	struct stat st;
@@ -812,8 +812,8 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 }
 
 /*
- * Starts reading. In an archive, selects the named file, or the first that begins like a dump. The
- * caller must pass *out to finish, even after an error.
+ * Starts reading. In an archive, selects the named file, or the first file that begins like a dump.
+ * The caller must pass *out to finish, even after an error.
  */
 static int start(const char *name, const char *fetch, const struct hdb_progress *progress,
 		 struct feed **out, struct hdb_error *err)
@@ -856,8 +856,9 @@ static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 }
 
 /*
- * Waits for the end. Returns HDB_OK, HDB_END if the archive is damaged but earlier data is usable,
- * or a negative code if no data is usable. After HDB_END or a failure, *err has the message.
+ * Waits for the thread and the command to end. Returns HDB_OK, HDB_END if the archive is damaged
+ * but earlier data is usable, or a negative code if no data is usable. After HDB_END or a failure,
+ * *err has the message.
  */
 static int finish(struct feed *f, struct hdb_error *err)
 {
@@ -889,7 +890,8 @@ static int finish(struct feed *f, struct hdb_error *err)
 }
 
 /*
- * Replaces the pipe by the dump's name in the reader's message, and adds why the input ended early.
+ * In the reader's message, replaces the path of the pipe with the dump's name, and adds why the
+ * input ended early.
  */
 static int fail_read(const struct feed *f, int rc, const char *why, struct hdb_error *err)
 {

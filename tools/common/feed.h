@@ -38,7 +38,8 @@ const char *feed_path(const struct feed *feed, const char *name);
 
 /*
  * Ends the feed. Returns the reader's result `rc` if the input was complete; otherwise removes the
- * file `made`, which was made from it, and fails. Error messages name the dump. `feed` may be NULL.
+ * file `made`, which the reader has written, and fails. Error messages name the dump. `feed` may be
+ * NULL.
  */
 int feed_close(struct feed *feed, int rc, const char *made, struct hdb_error *err);
 

@@ -18,7 +18,7 @@
 /* ---- export_bytes.c: numbers at the end of bytes, and compression ---- */
 
 void export_bytes_byte(struct bytes *b, uint8_t byte);
-void export_bytes_u32(struct bytes *b, uint32_t value); /* little-endian, as is the next */
+void export_bytes_u32(struct bytes *b, uint32_t value); /* little-endian, like export_bytes_u64 */
 void export_bytes_u64(struct bytes *b, uint64_t value);
 void export_bytes_varint(struct bytes *b, uint64_t value);
 /* Pads with zeros to a multiple of `alignment`. */
@@ -100,7 +100,7 @@ void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 
 /* ---- export_distinct.c: the distinct values of a column ---- */
 
-/* The distinct values of a column, which are numbers or texts. All bytes must be zero at first. */
+/* The distinct values of a column, which are numbers or texts. Initialise it with zeros. */
 struct export_distinct {
 	uint32_t count;
 	struct base_idmap numbers; /* value -> code */

@@ -19,7 +19,7 @@ enum calls_by {
 	CALLS_BY_DUMP
 };
 
-/* Kind of samples in a tree. Threads of the allocation tracker are named by numbers. */
+/* Origin of the samples in a tree. The allocation tracker identifies threads by number. */
 enum calls_of { CALLS_OF_RECORDING, CALLS_OF_TRACKER, CALLS_OF_NATIVE_HEAP };
 
 /* Prints the rows of a tree with the header data of `plain`, grouped by cli->opt.by. */
@@ -33,7 +33,7 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 struct sampled {
 	struct hdb_rows *rows; /* borrowed */
 	struct call_tree tree; /* classes, and below each the allocating frames */
-	uint64_t last_suspect; /* number of the last suspect for which a sentence was made */
+	uint64_t last_suspect; /* number of the last suspect that got a sentence */
 	size_t class_name, objects, suspect, text; /* column numbers */
 	struct hdb_value value; /* replaces the text of the current row; null: unchanged */
 	char sentence[1024];
@@ -41,7 +41,10 @@ struct sampled {
 
 /* Reads a recording. Release out->tree after the answer, even after an error. */
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out);
-/* Sets sampled->value: makes a sentence for the first row of a suspect whose class was sampled. */
+/*
+ * If this is the first row of a suspect whose class was sampled, sets sampled->value to a sentence
+ * about the samples.
+ */
 void sampled_match_row(struct sampled *sampled);
 
 #endif

@@ -35,8 +35,8 @@ struct database {
 
 /* Flags of a command. */
 enum {
-	NEEDS_DB = 1,    /* the runner finds and opens the database */
-	WRITES = 2,      /* may run for long: handle signals and draw progress */
+	NEEDS_DB = 1,    /* main.c locates and opens the database */
+	WRITES = 2,      /* may take long: handle signals and show progress */
 	NAMES_QUERY = 4, /* the first operand is the name of a query */
 	EXPORTS = 8,     /* output for programs: any query, TSV by default */
 	NAMES_DB = 16,   /* the operand, if any, is the database, as with --db */
@@ -173,7 +173,7 @@ extern const struct option_info fleet_options[];
 char *export_statement(const char *operand);
 /* Sets cli->statement to read a table or a class. */
 int export_table(struct cli *cli, const char *name);
-/* Notes that a query is exported although a table has the same name. */
+/* Prints a notice that the query, not the table of the same name, is exported. */
 void export_suggest_query(const struct cli *cli, const char *name);
 
 /* Returns the query arguments from the command line. */

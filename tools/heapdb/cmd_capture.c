@@ -86,7 +86,7 @@ static int list_vms(struct cli *cli)
 
 /* ---- a dump ---- */
 
-/* Returns the options that this form accepts, and its name. */
+/* Returns the options that this form of the command accepts, and the name of the form. */
 static uint64_t options_of_form(const struct command *command, const struct options *opt,
 				const char **form)
 {
@@ -107,7 +107,7 @@ static uint64_t options_of_form(const struct command *command, const struct opti
 	       ~(opt->adb ? OPTIONS_JVM_DUMP : 0);
 }
 
-/* Rejects options that this form does not accept. */
+/* Rejects options that this form of the command does not accept. */
 static int check_use(struct cli *cli)
 {
 	const struct options *opt = &cli->opt;

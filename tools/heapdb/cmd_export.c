@@ -337,7 +337,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 		base_outfile_abort(file);
 		return r;
 	}
-	/* Whatever the verdict, the answer is written; the verdict decides the exit code. */
+	/* Finish the file even if a check failed, which affects only the exit code. */
 	TRY(base_outfile_finish(file, NULL, &cli->err));
 	return r;
 }

@@ -421,7 +421,10 @@ static int add_classes(struct recording *r, struct call_tree *tree)
 	return call_tree_sum(tree, &r->cli->err);
 }
 
-/* Makes the sentence: how many objects of the class were sampled, and where most were allocated. */
+/*
+ * Formats the sentence that states how many objects of the class were sampled, and where most were
+ * allocated.
+ */
 static void say(struct sampled *s, const struct call_node *node, const struct call_node *site)
 {
 	const char *dot = strrchr(node->name, '.');

@@ -32,7 +32,7 @@ struct meminfo {
 	char summary[SUMMARY_BYTES];
 };
 
-/* Returns whether the row is a category that the heap dump accounts for, of the dumped process. */
+/* Returns whether the row belongs to the dumped process and is a category that the dump covers. */
 static bool is_of_dump(const struct meminfo *m, const struct android_memory_row *row,
 		       const char *name)
 {
@@ -109,7 +109,7 @@ static int ask_process(struct meminfo *m)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-/* Chooses the dumped process of the file: the one with that name, otherwise the first. */
+/* Chooses the dumped process in the file: the process with the dump's name, otherwise the first. */
 static void choose_process(struct meminfo *m)
 {
 	const struct android_memory_row *first =

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Details smaller than this part of RSS are listed on request only. */
+/* Details below 1 / DETAIL_SHARE of RSS are listed only with --wide. */
 #define DETAIL_SHARE 100
 
-/* Rows for people: details follow the part that they belong to, and small details are omitted. */
+/* Rows for people: each part is followed by its details, without small ones. */
 struct people_rows {
 	const struct own_answer *of;
 	bool is_tree;   /* whether details are indented instead of having their own column */

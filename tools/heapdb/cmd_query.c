@@ -53,7 +53,7 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 
 int cli_verdict(struct cli *cli, bool has_failed)
 {
-	/* a query that succeeded may leave a message about what it did not find on the way */
+	/* a successful query may leave the message of a lookup that failed along the way */
 	cli->err = (struct hdb_error){ 0 };
 	if (has_failed)
 		return HDB_NOTFOUND;

@@ -123,7 +123,10 @@ static int put_waste(struct cli *cli)
 			markdown_value(cli->out, wasted);
 			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
 		}
-		/* this section requires the dump's contents; the report is useful without it */
+		/*
+		 * this section reads the dump; if that fails, the rest of the report is still
+		 * useful
+		 */
 		if (rc != HDB_OK && rc != HDB_ECHANGED && rc != HDB_EABSENT)
 			return rc;
 		cli->err = (struct hdb_error){ 0 };

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of rows of long answers, and of stacks, which have the longest rows. They are
- * limited because the files are sent by mail.
+ * Maximum number of rows of long answers, and of stacks, which have the longest rows. The limit
+ * keeps reports small enough to send by mail.
  */
 #define ROWS_MAX 3000
 #define STACK_ROWS_MAX 800

@@ -110,7 +110,7 @@ static int finish(struct rewriting *r, int rc)
 			   result->problem_count == 1 ? "" : "s");
 	rc = print_result(cli, result);
 	output_flush(cli->out);
-	/* keep the file, because it was requested and is complete */
+	/* do not remove the file, because it is complete */
 	if (rc != HDB_OK || cli->out->error)
 		cli_notice(cli, "%s is complete, but its summary was not printed",
 			   cli->opt.operands[1]);

@@ -110,7 +110,10 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 	TRY(with_files_open(cli, &cli->opt.with, &serving.with));
 	options.files = serving.with.answers;
 	options.file_count = serving.with.count;
-	/* SQLite's variable for temporary files. Set before threads exist. */
+	/*
+	 * SQLite's variable for temporary files. Set it before threads start, because setenv is not
+	 * thread-safe.
+	 */
 	if (cli->opt.tmp)
 		setenv("SQLITE_TMPDIR", cli->opt.tmp, 1);
 	if (cli->opt.listen)

@@ -1,7 +1,7 @@
 /*
  * heapdb/cmd_watch.c - watch: samples JVMs of this machine into a series, and captures them when a
- * condition holds. Separate processes make the captures, so that watching continues and needs
- * little memory.
+ * condition holds. Captures run in separate processes, so sampling continues and this process stays
+ * small.
  */
 #include "base/glob.h"
 #include "base/work.h"
@@ -27,7 +27,7 @@
 /* Time between searches for new JVMs, which read the mappings of all processes. */
 #define SCAN_MS UINT64_C(30000)
 #define PATH_SIZE 4096
-/* Minimum age of a JVM: one that has just started may not be ready to be attached to. */
+/* Minimum age of a JVM before heapdb attaches to it. A younger JVM may not be ready. */
 #define ATTACH_AGE_MS 2000
 
 static volatile sig_atomic_t got_signal;
@@ -174,7 +174,7 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 		struct watch_jvm *jvm = &jvms[*count];
 		const int rc = capture_measure(w->pids[i], &meters, &why);
 
-		/* a failure of the first search is the user's mistake */
+		/* the first attempt fails if the PID is wrong */
 		if (rc != HDB_OK && is_one && !w->scanned_ms)
 			return hdb_fail(err, rc, "%s", why.message);
 		if (rc != HDB_OK)

@@ -18,7 +18,7 @@ const char *const gate_words[] = {
 	"objects", "shallow", "retained", "growth", "leaks", "new-fingerprints", "secrets", NULL,
 };
 
-/* The file that is read. */
+/* The budget file while it is parsed. */
 struct reading {
 	struct cli *cli;
 	const struct file_text *file;
@@ -80,7 +80,7 @@ static bool read_limit(const char *text, struct gate_check *c)
 		end++;
 		end += *end == 'i' && end[1] == 'B';
 	}
-	/* Only sizes are in bytes: "secrets: <= 1 KB" is a mistake. */
+	/* Only sizes may have a unit: "secrets: <= 1 KB" is a mistake. */
 	return !*end ||
 	       (strcmp(end, "B") == 0 && c->measure != GATE_OBJECTS && c->measure < GATE_LEAKS);
 }
@@ -212,8 +212,8 @@ static int start_parser(struct reading *r, yaml_parser_t *parser)
 }
 
 /*
- * Refuses a deep file before libyaml reads it whole, which takes time that grows with the square of
- * the depth. yaml_parser_load reports all other errors.
+ * Rejects a deeply nested file before libyaml loads it, because loading takes time quadratic in the
+ * depth. yaml_parser_load reports all other errors.
  */
 static int check_depth(struct reading *r)
 {

@@ -399,7 +399,10 @@ static int take_file(struct cli *cli)
 	for (size_t i = 0; i < opt->operand_count; i++) {
 		const char *operand = opt->operands[i];
 
-		/* No class has such a name, so a missing file is reported as one. */
+		/*
+		 * An operand with a dump's suffix names a file, even a missing one: no class has
+		 * such a name.
+		 */
 		if (!is_only && !locate_is_file(operand) && !locate_has_suffix(operand)) {
 			opt->operands[kept++] = operand;
 			continue;
@@ -608,8 +611,9 @@ static void fill_streams(void)
 }
 
 /*
- * Sets whether text is UTF-8, and nothing else: in Turkish, i and I are different letters, and in
- * encodings of one byte every byte may be a letter.
+ * Uses the user's locale only to find out whether text is UTF-8. Other properties of a locale would
+ * change results: in Turkish, "i" is not the lowercase of "I", and in single-byte encodings every
+ * byte may be a letter.
  */
 static void set_locale(void)
 {

@@ -146,7 +146,7 @@ struct part_of_head {
 	bool has_path, is_open; /* whether the path was started; whether the line must be ended */
 };
 
-/* Both parts of the opening lines, in the order of the rows. */
+/* The parts of the opening lines. In the rows, the suspect comes first. */
 struct head {
 	struct part_of_head suspect, leaking;
 	uint64_t suspect_no, leaking_no; /* numbers of suspect and leak, or 0 if none */

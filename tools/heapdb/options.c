@@ -46,7 +46,10 @@ const struct option_info option_table[] = {
 	, { .name = NULL }
 };
 
-/* getopt returns these values for option i of the table and option i of the query. */
+/*
+ * getopt returns VALUE_COMMON + i for option i of the table, and VALUE_QUERY + i for option i of
+ * the query.
+ */
 #define VALUE_COMMON 1000
 #define VALUE_QUERY 2000
 
@@ -99,7 +102,7 @@ static bool has_bytes(const struct hdb_query_spec *spec)
 	       has(hdb_query_fact, spec, NULL, HDB_TYPE_BYTES);
 }
 
-/* Returns whether render_picture finds the columns it draws. */
+/* Returns whether the query has the columns that render_picture needs. */
 static bool can_be_drawn(const struct hdb_query_spec *spec)
 {
 	return has_column(spec, "level") && has_column(spec, "name") &&
@@ -539,7 +542,7 @@ static int check_output(uint64_t groups, const char *name, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Sets the format that a suffix selects. It must not contradict an explicit format. */
+/* Sets the format that a suffix selects. Fails if it contradicts an explicit format. */
 static int use_suffix(uint64_t groups, const struct suffix *s, struct options *opt,
 		      struct hdb_error *err)
 {

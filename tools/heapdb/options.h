@@ -125,8 +125,8 @@ struct options {
 	const char *html;      /* output file of the report, or NULL if none */
 	bool no_values;        /* whether to omit strings of the heap */
 	/*
-	 * Indexes of the words given for these options. They correspond to enums of the library and
-	 * of its readers.
+	 * Values of options that take one of several words: the index of the word, which equals the
+	 * value of an enum of the library or of a reader.
 	 */
 	unsigned sizes, contents, packing, zero, arrays, by;
 	const char *adb, *serial; /* capture: process and device */
@@ -223,8 +223,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 bool options_given(const struct options *opt, const char *name);
 
 /*
- * Fails with HDB_EUSAGE if an option outside the groups was given. For a command with a form that
- * accepts fewer options; `what` names this form.
+ * Fails with HDB_EUSAGE if an option outside the groups was given. Used by forms of a command that
+ * accept fewer options; `what` names the form.
  */
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);

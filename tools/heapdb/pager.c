@@ -57,8 +57,8 @@ static bool is_long(const char *text, size_t size)
 }
 
 /*
- * Starts the pager. The shell runs a command of several words. Signals that are ignored in this
- * process get their default action in the pager.
+ * Starts the pager. A command of several words is run by the shell. Signals that are ignored in
+ * this process get their default action in the pager.
  */
 static int spawn_pager(const char *command, int from)
 {

@@ -169,7 +169,9 @@ void progress_print_timings(void)
 		const double made = (double)divided->made_ns / 1e9;
 		const double longest = (double)divided->longest_ns / 1e9;
 
-		/* The longest part is added to work that cannot be divided. */
+		/*
+		 * The critical path is the work that cannot run in parallel, plus the longest part.
+		 */
 		fprintf(stderr, "%s\t%.3f\t%.3f\t%" PRIu64 "\t%.3f\t%.3f\n", times.name[i],
 			(double)times.spent_ns[i] / 1e9, cpu, divided->parts, longest,
 			(cpu > made ? cpu - made : 0) + longest);

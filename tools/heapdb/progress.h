@@ -44,7 +44,7 @@ void progress_hide(void);
 void progress_no_more(void);
 
 /*
- * Makes commands that this thread runs stop when *flag is set, and not when a signal arrives. NULL
+ * Makes commands on this thread stop when *flag is set, instead of when a signal arrives. NULL
  * restores the reaction to signals. The flag is borrowed.
  */
 void progress_cancel_by(const base_flag *flag);

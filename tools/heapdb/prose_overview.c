@@ -31,7 +31,7 @@ static void put_suspect(struct answer *answer, uint64_t number, const struct ren
 
 	prose_add(&size, out, rows_value(rows, "retained"));
 	output_format(out, "%3llu", (unsigned long long)number);
-	/* Faults are reported whatever their size, such as a pool without free connections. */
+	/* Faults, such as a pool without free connections, are reported whatever their size. */
 	if (rows_is(rows, "kind", "suspect") && rows_value(rows, "percent")->d < 0.05)
 		output_blanks(out, 20);
 	else

@@ -58,7 +58,7 @@ static void put_finding(struct output *out, const struct render_style *style,
 
 /*
  * Prints the number of rules that matched. Most leaks match no rule, so it also prints what the
- * leaks query found, unless a finding says so.
+ * leaks query found, unless a finding already does.
  */
 static void put_summary(struct answer *answer, const struct render_style *style, bool is_said,
 			struct output *out)

@@ -634,8 +634,8 @@ static bool says_so(const struct table *t, size_t no)
 }
 
 /*
- * Hides columns without information: those with the same value in all of several rows, and those
- * that are empty in two rows.
+ * Hides columns without information: columns without values, columns that are empty or zero in all
+ * of at least two rows, and unimportant columns with the same value in all of at least three rows.
  */
 static void hide_same(struct table *t)
 {

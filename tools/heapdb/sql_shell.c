@@ -29,7 +29,7 @@ int sql_open(struct cli *cli, struct heapsql **sql)
 }
 
 /*
- * Prints the rows of the first statement in `text`. In JSON, the reason for an empty result is a
+ * Prints the rows of the first statement in `text`. JSON states the reason for an empty result as a
  * fact.
  */
 static int print(struct cli *cli, struct heapsql *sql, const char *text, struct heapsql_rows *rows)
@@ -399,7 +399,7 @@ static unsigned char complete(EditLine *el, int key)
 	return CC_REFRESH;
 }
 
-/* Whether Ctrl-C was pressed, which is an ordinary key while a line is edited. */
+/* Whether Ctrl-C was pressed, which the line editor reads as an ordinary key. */
 static bool is_dropped;
 
 static unsigned char drop(EditLine *el, int key)

@@ -228,7 +228,7 @@ static int fill(struct filling *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Adds frame and facts, and charges them to the budget. */
+/* Adds the facts and counts their size against the budget. */
 static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *answer,
 		     struct hdb_error *err)
 {

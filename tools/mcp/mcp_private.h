@@ -198,7 +198,7 @@ json_t *mcp_prompt(const char *name, const json_t *args);
 
 /* ---- mcp_schema.c: the registry as schemas ---- */
 
-/* Returns the JSON schema of a query's arguments. `takes` selects further arguments. */
+/* Arguments of a tool, in addition to the arguments of its query. */
 enum mcp_takes {
 	MCP_TAKES_NAME = 1,   /* the name of a query */
 	MCP_TAKES_BEFORE = 2, /* earlier databases */

@@ -20,7 +20,7 @@ static json_t *choice_of(const char *argument)
 	return words;
 }
 
-/* Omitted option, which concerns exit codes, and its columns. */
+/* Option that tools omit because it concerns exit codes, and its columns. */
 #define ABOUT_EXIT "fail-if"
 
 static bool is_hidden(const struct hdb_option_spec *option)

@@ -618,8 +618,8 @@ static const struct tool tools[] = {
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
 /*
- * Returns whether the tool's query or language is in this build, and whether the user can consent
- * to it if it needs consent.
+ * Returns whether the tool is available: this build has its query or language, and the user can be
+ * asked if it needs consent.
  */
 static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {

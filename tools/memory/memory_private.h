@@ -45,7 +45,7 @@ struct memory_answer {
 	char name[320];                 /* name of the process; "": unknown */
 	uint64_t buffers;               /* memory owned by objects in a dump */
 	uint64_t limit;                 /* memory limit of the cgroup, or 0 if none, or unknown */
-	size_t next;                    /* row */
+	size_t next;                    /* next row to return */
 	struct hdb_value cells[ACCOUNT_COLUMNS];
 	char missing[256];
 	char advice[ADVICE_MAX][256];

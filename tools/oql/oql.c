@@ -175,7 +175,10 @@ static bool mentions(const char *text, const char *word)
 	return strstr(text, word) != NULL;
 }
 
-/* Builds the table once, which is faster than searching for each of many objects. */
+/*
+ * Builds the dominator or referrer tables that the statement needs, which is faster than a search
+ * for each object.
+ */
 static int build_tables(struct oql *oql)
 {
 	const enum oql_from_kind from = oql->select->from.kind;

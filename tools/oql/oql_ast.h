@@ -43,7 +43,7 @@ enum oql_kind {
 	OQL_IN,
 	OQL_NOT_IN,
 	OQL_IMPLEMENTS, /* a implements name */
-	OQL_AND,        /* of all args */
+	OQL_AND,        /* conjunction of all args */
 	OQL_OR
 };
 
@@ -103,7 +103,7 @@ struct oql_from {
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
-	/* whether it depends on no row of an enclosing SELECT, so that it is evaluated only once */
+	/* whether it does not depend on rows of an enclosing SELECT, and is evaluated only once */
 	bool is_free;
 	/* whether it is the whole statement: not a sub-select, not part of a UNION */
 	bool is_alone;

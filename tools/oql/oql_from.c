@@ -116,7 +116,7 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	return HDB_OK;
 }
 
-/* Selects the class of a class object, as FROM without OBJECTS does. */
+/* Selects the class that a class object represents, as FROM without OBJECTS does. */
 static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
 {
 	struct oql_eval *ev = s->ev;

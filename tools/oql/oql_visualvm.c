@@ -6,7 +6,7 @@
  * SQL and its type. A list (heap.objects, referrers, map, ...) is an incomplete SELECT. The quoted
  * expressions passed to map, filter, sort and so on are parsed when they are applied, with their
  * parameters bound to values. They may be parsed several times, so STEPS_MAX limits the total.
- * After the first failure, everything that follows is empty. For code that is not translated, the
+ * After the first failure, all functions return empty results. For code that is not translated, the
  * error contains the SQL to write.
  */
 #include "oql/oql.h"

@@ -79,7 +79,7 @@ void serve_gate_header(struct serve_headers *headers, const char *name, size_t n
 			     (strcasecmp(name, "Content-Length") == 0 && strcmp(value, "0") != 0);
 }
 
-/* ---- who asks ---- */
+/* ---- clients ---- */
 
 /* Compares the token with the text, in constant time. */
 static bool is_token(const struct serve_gate *gate, const char *text, size_t size)

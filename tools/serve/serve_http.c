@@ -248,7 +248,7 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 
 	(void)kind;
 	(void)key_size;
-	(void)value_size; /* without_zeros: neither has a zero byte */
+	(void)value_size; /* neither string contains a zero byte; see without_zeros */
 	return serve_request_argument(a->job, a->server->options->database_count, key, value,
 				      &a->err) == HDB_OK ?
 		       MHD_YES :

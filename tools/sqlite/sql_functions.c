@@ -567,7 +567,7 @@ static void release_chain(struct chain *chain)
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {
-	/* pages of the array that are not used take no memory */
+	/* unused pages of the array take no memory */
 	BASE_SCOPED(release_chain)
 	struct chain chain = { .places = NULL };
 	const uint32_t *members = m->ixs.data;

@@ -183,8 +183,6 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
  */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
-/* Writes a message and returns `code`. */
-
 static_assert(SQLITE_OK == HDB_OK, "TRY passes on codes of SQLite, too");
 
 /* Clears a message without `= { 0 }`, which would clear a kilobyte for each cell. */

@@ -223,7 +223,7 @@ struct refs {
 	const struct hdb_reference *now;
 	uint64_t source_id;
 	struct hdb_references *reader;
-	bool is_lent;    /* whether the reader belongs to the source */
+	bool is_lent;    /* whether to return the reader to the source's cache */
 	bool is_open;    /* whether the references of an object are being read */
 	uint32_t target; /* required target; HDB_NONE means any */
 	/* sources: a scan of all objects or of classes with the name; or the list of referrers */
@@ -235,7 +235,7 @@ struct refs {
 	size_t count, at; /* size of the batch or list, and position in it */
 };
 
-/* Borrows a cached reader, which keeps the plans of classes, or opens one. */
+/* Takes a reader from the source's cache, which saves planning the classes again, or opens one. */
 static int lend_reader(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct sql_source *source = c->source;

@@ -9,15 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum number of histograms that are used; if there are fewer, samples are more informative. */
+/*
+ * Minimum number of histograms. If there are fewer, samples are more informative and are used
+ * instead.
+ */
 #define HISTOGRAMS_MIN 6
 /*
- * Number of groups of samples whose minima are used, and minimum number of falls of the heap among
- * the samples.
+ * Maximum number of groups of samples, each of which is reduced to its minimum, and minimum number
+ * of times that the heap must shrink between samples.
  */
 #define GROUPS_MAX 40
 #define FALLS_MIN 3
-/* Minimum fall, as a part of the heap. Smaller falls are noise. */
+/* Minimum decrease, as a fraction of the heap. Smaller decreases are noise. */
 #define FALL_MIN 0.01
 #define RUNS_MAX 10000
 

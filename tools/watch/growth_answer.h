@@ -1,6 +1,6 @@
 /*
  * watch/growth_answer.h - the two answers from series: the values that grow steadily, and the
- * points of lines.
+ * points of line charts.
  */
 #ifndef WATCH_GROWTH_ANSWER_H
 #define WATCH_GROWTH_ANSWER_H
@@ -31,10 +31,10 @@ static inline void growth_answer_free_at(struct growth_answer **answer)
 int growth_answer_add(struct growth_answer *answer, const char *path, struct hdb_error *err);
 
 /*
- * Computes the answer, once: rows of growth, or the points of the lines, at most a few hundred of
- * each, where a row is a sample (figures of a JVM at a time), a class (its bytes in a histogram),
- * or an event. *out is borrowed until growth_answer_free. Fails with HDB_EFORMAT if there are no
- * records.
+ * Computes the answer, once: rows of growth, or the points of line charts, at most a few hundred
+ * per line. The row of a point is a sample (figures of a JVM at a time), a class (its bytes in a
+ * histogram), or an event. *out is borrowed until growth_answer_free. Fails with HDB_EFORMAT if
+ * there are no records.
  */
 int growth_answer_make(struct growth_answer *answer, bool is_points, const struct own_answer **out,
 		       struct hdb_error *err);

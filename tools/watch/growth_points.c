@@ -25,7 +25,7 @@ static_assert(POINT_COLUMNS == GROWTH_POINT_COLUMNS, "a cell for each column");
 
 struct point {
 	uint32_t run, name;
-	int kind; /* below */
+	int kind; /* POINT_SAMPLE and so on */
 	uint64_t time_ms, bytes;
 	struct growth_sample sample;
 	double gc_percent; /* negative: unknown */

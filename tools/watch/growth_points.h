@@ -1,6 +1,6 @@
 /*
- * watch/growth_points.h - computes the points of a series' lines, for the newest JVMs only, and no
- * more than a screen can show.
+ * watch/growth_points.h - computes the points of a series' line charts. Only the newest JVMs are
+ * included, with no more points than a screen can show.
  */
 #ifndef WATCH_GROWTH_POINTS_H
 #define WATCH_GROWTH_POINTS_H

@@ -210,7 +210,7 @@ static size_t find_period(struct work *w, const struct trend_point *p, size_t co
 	return 1;
 }
 
-/* Returns the middle one of three values. */
+/* Returns the median of three consecutive values. */
 static double middle(const struct trend_point *p)
 {
 	const double a = p[0].value, b = p[1].value, c = p[2].value;

@@ -8,7 +8,7 @@ export type Next = [title: string, address: string];
 // Queries that have their own view, with its title. All others open in the general view "all".
 const views: Record<string, [title: string, view: string, params?: Record<string, string>]> = {
   leaks: ["Leaks", "leaks"],
-  "leak-traces": ["Android", "android"], // only for dumps of Android
+  "leak-traces": ["Android", "android"], // only for Android dumps
   threads: ["Threads", "threads"],
   loaders: ["Class loaders", "loaders"],
   histogram: ["Histogram", "histogram"],
@@ -41,7 +41,8 @@ export function viewOf(query: string): Next {
   return [title[0].toUpperCase() + title.slice(1), linkTo(view, { ...params, obj: undefined })];
 }
 
-// Link to the query that a row names in `action`: the objects that a sentence counts, or the next step of an advice.
+// Link to the query that a row names in `action`. It lists the objects that the sentence counts, or is the next step
+// that the advice suggests.
 export function actionLink(row: Row): string | undefined {
   const action = String(row.action ?? ""),
     target = String(row.target ?? ""),

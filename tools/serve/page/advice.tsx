@@ -1,4 +1,4 @@
-// Advice from an answer. The query that a terminal would print as a command is a link here.
+// Advice from an answer. Where a terminal prints a command, the page has a link.
 import { actionLink, viewOf } from "./actions";
 import { Row } from "./api";
 import { capital, forPage, visible } from "./text";

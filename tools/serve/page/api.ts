@@ -21,7 +21,7 @@ export interface Column {
 export interface Option {
   name: string;
   argument: string | null;
-  default_value: string | null; // null: the help says what applies
+  default_value: string | null; // null: see `help`
   help: string;
 }
 export interface Spec {
@@ -170,8 +170,8 @@ export async function start(): Promise<Database[]> {
 
 const CHECK_INTERVAL = 60000; // milliseconds
 
-// Reports databases whose file was replaced since the server opened it: looked at now and then, and when somebody
-// comes back to the tab.
+// Reports databases whose file was replaced after the server opened it. Checks periodically, and when the user returns
+// to the tab.
 export function watchFiles(notify: (replaced: number[]) => void): () => void {
   if (report) return () => undefined;
   const look = () =>
@@ -205,7 +205,8 @@ export function keyOf(query: string, params: Params): string {
 let jobs = 0;
 const session = Math.random().toString(36).slice(2, 10);
 const cache = new Map<string, Answer>();
-// "info" gains rows while the server builds tables. The size of the heap is the last one, so then it may be cached.
+// "info" gains rows while the server builds tables. Once it has the heap size, which is the last row to appear, it may
+// be cached.
 export const isCounted = (info: Answer): boolean => info.rows.some((r) => r.key === "reachable bytes");
 
 export interface Question {
@@ -284,8 +285,8 @@ export function ask(query: string, params: Params): Question {
   };
 }
 
-// Requests in flight. Panels that need the same answer share one, which is cancelled when the last of them leaves;
-// "info" is never cancelled, because the next view needs it.
+// Requests in flight. Panels that need the same answer share one request, which is cancelled when the last of them
+// closes; "info" is never cancelled, because the next view needs it.
 interface Request {
   answer: Promise<Answer>;
   control: AbortController;

@@ -68,7 +68,8 @@ export function useAnswer(query: string, params: Params): Reply {
   return state.key === key ? { ...state, ...acts } : acts;
 }
 
-// Like useAnswer, but returns the previous answer of the same kind until the new one arrives: the layout stays put.
+// Like useAnswer, but returns the previous answer of the same kind until the new one arrives, so that the layout does
+// not jump.
 export function usePrevious(query: string, params: Params, kind: string): Reply & { late: boolean } {
   const reply = useAnswer(query, params),
     before = useRef<{ kind: string; answer: Answer } | null>(null);
@@ -166,7 +167,7 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   );
 }
 
-// Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts. Also a deadlock.
+// Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts. Also reports a deadlock.
 export function Marks({ facts }: { facts: Row }) {
   const marks: [string, Cell][] = [
     ["Stale", facts.stale],

@@ -78,7 +78,7 @@ function Step({ row: r }: { row: Row }) {
   );
 }
 
-const SAID = 2000; // milliseconds that the button says what it did
+const SAID = 2000; // milliseconds for which the button shows what it did
 
 // A path as lines of text, for a ticket or a chat.
 export function CopyPath({ rows }: { rows: Row[] }) {

@@ -1,5 +1,5 @@
 // The view of one class: its objects, their sizes, fields and statics, subclasses, defining class loaders, what holds
-// its objects, and its numbers in the other open databases.
+// its objects, and its size in the other open databases.
 import { useEffect, useState } from "preact/hooks";
 import { Answer, ask, Database, hasSql, Row } from "./api";
 import { Notes } from "./notes";

@@ -29,8 +29,8 @@ export function download(data: string | Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-// Copies text; false: saved it as a file instead. Over plain HTTP browsers have no navigator.clipboard, and after a
-// long wait they refuse to write to it without a new click.
+// Copies text. Returns false if it saved the text as a file instead. Over plain HTTP browsers have no
+// navigator.clipboard, and after a long wait they refuse to write to it without a new click.
 export async function copyText(text: string, name = "copied.txt"): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -48,10 +48,11 @@ export interface Exported {
   columns: Column[];
   total: number | null;
   file?: File; // for export by the server; if absent, the page has all rows
-  rows(): Promise<{ rows: Row[]; whole: boolean }>; // as many rows as the page can hold; whole: all of them
+  // As many rows as the page can hold; whole: whether these are all rows.
+  rows(): Promise<{ rows: Row[]; whole: boolean }>;
 }
 
-const STATUS = 4000; // milliseconds that a status message is shown
+const STATUS = 4000; // milliseconds for which a status message is shown
 
 const stepOf = (p: Progress, total: number | null): string =>
   p.rows

@@ -122,7 +122,7 @@ export function ViewList({ views, view, db }: { views: View[]; view: View; db?: 
   );
 }
 
-const STATUS = 2000; // milliseconds that a status message is shown
+const STATUS = 2000; // milliseconds for which a status message is shown
 
 export function HeaderMore({ items }: { items: Item[] }) {
   const [status, setStatus] = useState("");

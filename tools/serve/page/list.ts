@@ -1,7 +1,7 @@
 // The list of views. Their components are in views.tsx, which the first screen does not load.
 
-// A view. `line` says what it answers. `inner` views are not listed because they need a target. `needs` is the answer
-// that a report must have to show the view; "-" means that reports never show it.
+// A view. `line` says what the view shows. `inner` views are not listed because they need a target. `needs` is the
+// answer that a report must have to show the view; "-" means that reports never show it.
 export interface View {
   name: string;
   title: string;

@@ -31,7 +31,7 @@ const SPARE = 3000; // milliseconds; by then the overview has usually finished l
 const show = (view: string, p: { route: Route; databases: Database[] }) =>
   view === "overview" ? <Overview {...p} /> : late!.shows[view](p);
 
-// Where the window was scrolled to, for back and forward: a view has its height only when its answers are there.
+// Scroll positions, for back and forward. A view reaches its height only when its answers have arrived.
 const places = new Map<string, number>(),
   TRIES = 40; // of 50 milliseconds
 let isBack = false;

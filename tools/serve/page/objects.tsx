@@ -11,7 +11,7 @@ const PACKAGE = /^[a-z_]\w*(\.[a-z_]\w*)+$/;
 // A field after its class: "value" alone is ambiguous, too.
 const FIELD = /^((?:[a-z_]\w*\.)*)([A-Z][\w$]*\..*)$/;
 
-// Text whose lines may also break where `at` matches. Nothing is inserted that would be copied with the text.
+// Text whose lines may also break where `at` matches. Inserts nothing that would be copied with the text.
 export function Breaking({ text, at }: { text: string; at: RegExp | string }) {
   return (
     <>
@@ -42,7 +42,8 @@ export function Name({ text, wrap }: { text: string; wrap?: boolean }) {
   );
 }
 
-// Copies names as they are: the browser puts line breaks between the parts of a name that is cut to its row.
+// Copies names in one piece. The browser itself would insert line breaks between the parts of a name that is truncated
+// to its row.
 export function copyNames(e: ClipboardEvent): void {
   const selection = getSelection();
   let text = String(selection);

@@ -301,15 +301,15 @@ function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
 // ---- selection ----
 
 interface Selection {
-  names: string[]; // of the selected rows: IDs, or names of classes
+  names: string[]; // IDs or class names of the selected rows
   has(row: Row): boolean;
-  // What a click or key at a row means: it is the current row, with or without clearing the selection; it is added or
-  // removed; or the selection is all rows from the last current one to it.
+  // Handles a click or key at a row: "only" clears the selection, "move" keeps it, "toggle" adds or removes the row,
+  // and "range" selects all rows from the last current row to this one.
   mark(no: number, how: "only" | "move" | "toggle" | "range"): void;
   clear(): void;
 }
 
-// The rows selected with Ctrl or Shift. A single row without them is only the current row.
+// The rows selected with Ctrl or Shift. A plain click makes a row the current row but does not select it.
 function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection {
   const [names, set] = useState<string[]>([]),
     anchor = useRef(-1);

@@ -538,7 +538,7 @@ function Owner({ row: r }: { row: Row }) {
   );
 }
 
-// Growth of the heap in one sentence, with cards for the owners that grew most. The answer for the map is there first
+// Growth of the heap in one sentence, with cards for the owners that grew most. The answer for the map arrives first
 // and has the same sums.
 function Grew({ db, before }: { db?: string; before: string }) {
   const reply = useAnswer("diff", { db, before, by: "owner", limit: "1000" }),
