@@ -244,6 +244,7 @@ struct judged {
 /* A measured value, with a text that explains it. */
 struct finding {
 	double value;
+	uint64_t now, reference; /* reference: the oldest dump or the whole heap */
 	char text[96];
 	bool is_unknown; /* whether the class or object is not in any measured dump */
 };
@@ -275,7 +276,8 @@ static int find_value(const struct judged *j, const struct condition *c, struct 
 		out->value = before ? 100 * out->value / (double)before :
 			     now    ? (double)INFINITY :
 				      0;
-	/* `heapdb gate` reads these forms */
+	out->now = now;
+	out->reference = c->is_growth ? before : all;
 	if (c->is_growth)
 		(void)snprintf(text, size, "%" PRIu64 " before, %" PRIu64 " now", before, now);
 	else if (c->is_percent)
@@ -289,7 +291,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err)
 {
 	struct judged judged = { .first = &sides[0], .last = &sides[side_count - 1] };
-	uint64_t failed = 0, unknown = 0;
+	uint64_t count = 0, failed = 0, unknown = 0;
 	char list[TEXT_MAX] = "", clean[TEXT_MAX];
 	size_t no = 0, used = 0;
 	struct condition c;
@@ -303,6 +305,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 			r = own->count(q, &judged.own_count, err);
 		if (r < 0 || (r = find_value(&judged, &c, &found, err)) < 0)
 			return r;
+		count++;
 		failed += holds(&c, found.value);
 		unknown += found.is_unknown;
 		if (used < sizeof(list))
@@ -318,6 +321,10 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		query_fact(q, "failed", failed);
 	if (r < 0)
 		return r;
+	if (count == 1) {
+		query_fact(q, "measured", found.now);
+		query_fact(q, "reference", found.reference);
+	}
 	if (unknown)
 		query_fact(q, "unknown", unknown);
 	if (used >= sizeof(list))

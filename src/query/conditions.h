@@ -30,9 +30,10 @@ struct query_measure {
 };
 
 /*
- * Reads all --fail-if options, evaluates the conditions, and sets the facts "failed", "unknown" and
- * "conditions". `sides` are the dumps, oldest first. `own` may be NULL. Returns HDB_EUSAGE for an
- * invalid condition, before anything is computed.
+ * Reads all --fail-if options, evaluates the conditions, and sets the facts "failed", "unknown",
+ * "conditions" and, for a single condition, "measured" and "reference". `sides` are the dumps,
+ * oldest first. `own` may be NULL. Returns HDB_EUSAGE for an invalid condition, before anything is
+ * computed.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err);

@@ -117,11 +117,13 @@ cat > bad.yaml <<-END
 	  growth:
 	    growth: <= 1 %
 END
-# An older dump with one class.
+# An older dump with one class and a secret.
 python3 - <<-END
 	import struct
 	body = b"\x05" + struct.pack(">Q", 16) + b"\x20"
 	body += struct.pack(">QIQQQQQQIHHH", 16, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0)
+	secret = b"gh" + b"p_0123456789abcdefghijABCDEFGHIJ012345"
+	body += b"\x23" + struct.pack(">QIIB", 64, 0, len(secret), 8) + secret
 	def record(tag, body):
 	    return bytes([tag]) + struct.pack(">II", 0, len(body)) + body
 	open("old.hprof", "wb").write(b"JAVA PROFILE 1.0.2\0" + struct.pack(">IQ", 8, 0) +
@@ -176,6 +178,61 @@ if command -v xmllint > /dev/null; then
 else
 	echo "no xmllint here"
 fi
+
+# Each kind of check passes at its value and fails just below it. The values are those of other queries.
+cat > kinds.py <<-'END'
+	import json, math, subprocess, sys
+	def run(*words):
+	    p = subprocess.run(("heapdb",) + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	    return p.returncode, p.stdout + p.stderr
+	def query(*words):
+	    answer = json.loads(subprocess.run(("heapdb",) + words + ("--json", "--quiet"), stdout=subprocess.PIPE,
+	                                       stderr=subprocess.DEVNULL).stdout)
+	    return answer["facts"], answer["rows"]
+	facts, rows = query("histogram", "s.heapdb", "java.lang.String")
+	heap, objects = facts["shallow"], rows[0]["objects"]
+	_, rows = query("histogram", "s.heapdb", "byte[]")
+	shallow = rows[0]["shallow"]
+	_, rows = query("retained", "java.util.HashMap", "s.heapdb")
+	retained = rows[0]["retained"]
+	old = query("histogram", "old.heapdb")[0]["shallow"]
+	_, rows = query("leaks", "s.heapdb")
+	leaks = sum(r["kind"] in ("leaking", "suspect") for r in rows)
+	if leaks < 1 or old < 1:
+	    sys.exit("FAILED: nothing to measure: %d, %d" % (leaks, old))
+	kinds = [
+	    ("s", "objects", "java.lang.String ", objects, 1, ""),
+	    ("s", "objects", "java.lang.String ", 100 * objects / facts["objects"], 0.01, " %"),
+	    ("s", "shallow", "byte[] ", shallow, 1, " B"),
+	    ("s", "shallow", "byte[] ", 100 * shallow / heap, 0.01, " %"),
+	    ("s", "retained", "java.util.HashMap ", retained, 1, " B"),
+	    ("s", "retained", "java.util.HashMap ", 100 * retained / heap, 0.01, " %"),
+	    ("s", "growth", "", heap - old, 1, " B"),
+	    ("s", "growth", "", 100 * (heap - old) / old, 0.01, " %"),
+	    ("s", "growth", "java.util.HashMap ", retained, 1, " B"),
+	    ("s", "leaks", "", leaks, 1, ""),
+	    ("s", "new-fingerprints", "", leaks, 1, ""),
+	    ("old", "secrets", "", 1, 1, ""),
+	]
+	for db, measure, target, value, step, unit in kinds:
+	    for limit, want in ((math.ceil(value / step) * step, 0), (math.ceil(value / step) * step - step, 1)):
+	        with open("kind.yaml", "w") as file:
+	            file.write("checks:\n  a: { %s: \"%s<= %.*f%s\" }\n" %
+	                       (measure, target, 0 if step == 1 else 2, limit, unit))
+	        got, out = run("gate", db + ".heapdb", "--quiet", "--budget", "kind.yaml", "--baseline", "old.heapdb")
+	        shown = "%.2f %%, limit" % value if step < 1 else "%d, limit" % value if value < 1000 else ""
+	        if got != want or " is " + shown not in out:
+	            print("FAILED:", open("kind.yaml").read(), "exit", got, "expected", want, shown, out)
+	            sys.exit(1)
+	# What was not there before has grown beyond any share.
+	with open("kind.yaml", "w") as file:
+	    file.write("checks:\n  a: { growth: java.util.HashMap <= 900 % }\n")
+	for words in ((), ("--update",), ()):
+	    got, out = run("gate", "s.heapdb", "--quiet", "--budget", "kind.yaml", "--baseline", "old.heapdb", *words)
+	    if got != (not words) or "is infinite (0 before), limit 900.00 %" not in out:
+	        sys.exit("FAILED: growth from 0: exit %d: %s" % (got, out))
+END
+python3 kinds.py || failed=1
 
 # leaks() of --fail-if is the number that gate counts.
 same_leaks()
@@ -260,6 +317,16 @@ wrong 'checks:\n  a: { leaks: none, secrets: none }\n' '2:21: a check must have 
 wrong 'checks:\n  a: { leaks: none }\n  a: { leaks: none }\n' '3:3: two checks have this name'
 wrong 'checks:\n  a: { growth: <= 3 % }\n' '2:3: growth needs --baseline OLD'
 wrong 'checks:\n  a:\n    leaks: |\n      none\n' '3:12: expected one line'
+wrong 'checks:\n  a: { leaks: none }\n---\nchecks:\n  a: { secrets: none }\n' '3:1: expected a single document'
+wrong 'margin: 5 %\nmargin: 6 %\n' '2:1: expected a single margin'
+wrong 'checks:\n  a: { objects: "X <= 9\\0 <= 1" }\n' '2:17: expected one line'
+wrong 'checks:\n  a: { objects: "X\\n<= 9" }\n' '2:17: expected one line'
+wrong 'checks:\n  "a\\nb": { leaks: none }\n' '2:3: expected the name of a check, on one line'
+for number in 0x10 1e9 nan inf -1 +1 .5 1.5 1. 1O 1,000 99999999999999999999; do
+	wrong "checks:\n  a: { objects: 'X <= $number' }\n" '2:17: expected TARGET <= LIMIT'
+done
+wrong 'checks:\n  a: { shallow: X <= 999999999 TB }\n' '2:17: expected TARGET <= LIMIT'
+wrong 'checks:\n  <<: { a: { leaks: none } }\n' '2:9: expected objects, shallow'
 wrong 'margin: 5\n' '1:9: expected a percentage'
 expect 2 <<-END
 	heapdb: gate: expected --budget FILE
@@ -284,4 +351,23 @@ grep -q '^  maps: { retained: java.util.HashMap <= [0-9]* KB }$' new.yaml || fai
 expect 0 --budget new.yaml --baseline old.heapdb <<-END
 	0 of 5 checks failed
 END
+# It keeps anchors, escapes and tags.
+cat > new.yaml <<-'END'
+	checks:
+	  a: { objects: &limit "java.lang.Str\u0069ng <= 5" }
+	  b: { objects: *limit }
+	  c: { leaks: &none none }
+	  d: { objects: !!str 'java.util.HashMap<=0' }
+END
+expect 0 --budget new.yaml --update < /dev/null
+sed 's/<= *[0-9][0-9]*/<= N/; s/none none/none <= N/' new.yaml > out
+cat > want <<-'END'
+	checks:
+	  a: { objects: &limit "java.lang.Str\u0069ng <= N" }
+	  b: { objects: *limit }
+	  c: { leaks: &none <= N }
+	  d: { objects: !!str 'java.util.HashMap<= N' }
+END
+diff want out || fail "--update: $(cat new.yaml)"
+expect 0 --budget new.yaml < /dev/null
 exit $failed

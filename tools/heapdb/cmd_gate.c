@@ -7,9 +7,11 @@
 #include "base/glob.h"
 #include "common/door_rows.h"
 
+#include <math.h>
+
 /* Maximum number of bytes in a budget, of a condition, and of a formatted ID. */
 #define BUDGET_MAX (1u << 20)
-#define CONDITION_MAX 1200
+#define CONDITION_MAX 1200u
 #define ID_MAX 32
 /* Maximum number of steps shown of a path. */
 #define STEPS_MAX 12u
@@ -185,39 +187,43 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 
 /* ---- measuring ---- */
 
-static double fact(const struct hdb_rows *rows, const char *name)
+/*
+ * Reads a fact that every judged answer has. A missing fact is an error: a check must not pass
+ * because nothing was measured.
+ */
+static int fact(struct cli *cli, const struct hdb_rows *rows, const char *name, double *value)
 {
 	const struct hdb_value *v = hdb_rows_find_fact(rows, name);
 
-	return v && v->type != HDB_TYPE_NULL ? (double)v->u : 0;
+	if (!v || v->type != HDB_TYPE_COUNT)
+		return hdb_fail(&cli->err, HDB_EBUG, "the answer has no \"%s\"", name);
+	*value = (double)v->u;
+	return HDB_OK;
 }
 
-/* Reads "12", "12 of 100" or "10 before, 12 now" in the parentheses after the condition. */
-static void read_value(struct gate_check *c, const struct hdb_rows *rows)
+/* Reads the result of the condition. */
+static int read_result(struct cli *cli, struct gate_check *c, const struct hdb_rows *rows)
 {
-	const struct hdb_value *v = hdb_rows_find_fact(rows, "conditions");
-	char text[CONDITION_MAX + 200] = "";
-	unsigned long long now = 0, other = 0;
-	const char *found;
+	const struct hdb_value *unknown = hdb_rows_find_fact(rows, "unknown");
+	double failed = 0, reference = 0;
 
-	if (v && v->type == HDB_TYPE_TEXT)
-		(void)snprintf(text, sizeof(text), "%.*s", (int)v->text_size, v->text);
-	/* the last one, because a target may contain parentheses */
-	found = strrchr(text, '(');
-	if (found && c->measure == GATE_GROWTH) {
-		if (sscanf(found, "(%llu before, %llu now", &other, &now) != 2)
-			return;
-		c->value = (double)now - (double)other;
-	} else if (found && sscanf(found, "(%llu of %llu", &now, &other) >= 1) {
-		c->value = (double)now;
-	}
-	if (c->is_percent)
-		c->value = other ? 100 * c->value / (double)other : now ? 100 : 0;
+	TRY(fact(cli, rows, "failed", &failed));
+	TRY(fact(cli, rows, "measured", &c->value));
+	TRY(fact(cli, rows, "reference", &reference));
+	c->has_failed = failed > 0;
+	c->is_unknown = unknown && unknown->type != HDB_TYPE_NULL;
+	if (c->measure == GATE_GROWTH)
+		c->value -= reference;
+	if (c->is_percent && c->value != 0)
+		c->value = reference > 0 ? 100 * c->value / reference : (double)INFINITY;
+	return HDB_OK;
 }
 
 static void put_value(char *buf, size_t size, const struct gate_check *c, double value)
 {
-	if (c->is_percent)
+	if (isinf(value))
+		(void)snprintf(buf, size, "infinite (0 before)");
+	else if (c->is_percent)
 		(void)snprintf(buf, size, "%.2f %%", value);
 	else if (gate_is_size(c))
 		(void)snprintf(buf, size, "%s%s", value < 0 ? "-" : "",
@@ -250,7 +256,7 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 		used = snprintf(buf, size, "%s%s(%s)%s", grows ? "growth(" : "",
 				has_target ? names[c->measure] : "shallow",
 				has_target ? c->target : "*", grows ? ")" : "");
-	(void)snprintf(buf + used, size - (size_t)used, c->is_percent ? " > %.6f%%" : " > %.0f",
+	(void)snprintf(buf + used, size - (size_t)used, c->is_percent ? " > %.6f%%" : " > %.6f",
 		       c->limit);
 }
 
@@ -339,9 +345,7 @@ static int measure(struct cli *cli, struct gate_check *c)
 	q.query = q.compares ? "diff" : c->measure == GATE_SECRETS ? "secrets" : "histogram";
 	q.limit = c->measure == GATE_SECRETS ? GATE_CULPRITS_MAX : 1;
 	TRY(ask(cli, &q, &rows));
-	read_value(c, rows);
-	c->has_failed = fact(rows, "failed") > 0;
-	c->is_unknown = fact(rows, "unknown") > 0;
+	TRY(read_result(cli, c, rows));
 	if (!c->has_failed)
 		return HDB_OK;
 	if (c->measure != GATE_SECRETS)

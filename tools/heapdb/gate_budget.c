@@ -11,6 +11,8 @@
 /* Margin that --update adds, in percent, if the budget does not specify one. */
 #define MARGIN 10
 #define CHECKS_MAX 1000u
+/* Largest limit. --fail-if takes numbers of up to 18 digits. */
+#define LIMIT_MAX 1e17
 /* Maximum depth of maps and lists in the file. A budget has three levels. */
 #define DEPTH_MAX 16
 
@@ -46,6 +48,22 @@ static const char *text_of(const yaml_node_t *node)
 }
 
 /*
+ * Returns whether the node is text without control characters. A zero byte would hide the rest of
+ * the text, and a line feed would begin a line of a build's log.
+ */
+static bool is_line(const yaml_node_t *node)
+{
+	const unsigned char *text = node->data.scalar.value;
+	size_t i = 0;
+
+	if (node->type != YAML_SCALAR_NODE)
+		return false;
+	while (i < node->data.scalar.length && text[i] >= ' ' && text[i] != 0x7f)
+		i++;
+	return i == node->data.scalar.length;
+}
+
+/*
  * Returns the offset of a number of characters. libyaml counts characters, so continuation bytes
  * are skipped.
  */
@@ -60,29 +78,35 @@ static size_t offset_of(const struct file_text *file, size_t characters)
 	return at;
 }
 
-/* Reads "50 MB", "5 %" or "1000". */
+/* Reads "50 MB", "2.5 %" or "1000". */
 static bool read_limit(const char *text, struct gate_check *c)
 {
-	static const char units[] = "KMGT";
-	char *end;
-	const char *unit;
+	static const char units[] = "KMGT", digits[] = "0123456789";
+	const bool counts = c->measure == GATE_OBJECTS || c->measure >= GATE_LEAKS;
+	size_t size = strspn(text, digits);
+	const char *end, *unit;
 
-	c->limit = strtod(text, &end);
-	if (end == text || !isfinite(c->limit) || c->limit < 0 || c->limit > 1e15)
+	/* strtod would also read signs, exponents, hexadecimal numbers and NaN */
+	if (!size)
 		return false;
+	if (text[size] == '.' && strspn(text + size + 1, digits))
+		size += 1 + strspn(text + size + 1, digits);
+	end = text + size;
+	c->limit = strtod(text, NULL);
 	end += strspn(end, " ");
 	c->is_percent = *end == '%';
 	if (c->is_percent)
-		return end[1] == '\0';
+		return end[1] == '\0' && c->limit <= LIMIT_MAX;
 	unit = *end ? strchr(units, *end) : NULL;
 	if (unit) {
 		c->limit *= (double)(UINT64_C(1) << 10 * (unit - units + 1));
 		end++;
 		end += *end == 'i' && end[1] == 'B';
 	}
+	if (c->limit > LIMIT_MAX || (counts && c->limit != floor(c->limit)))
+		return false;
 	/* Only sizes may have a unit: "secrets: <= 1 KB" is a mistake. */
-	return !*end ||
-	       (strcmp(end, "B") == 0 && c->measure != GATE_OBJECTS && c->measure < GATE_LEAKS);
+	return !*end || (strcmp(end, "B") == 0 && !counts);
 }
 
 /* Reads the parts of "TARGET <= LIMIT", "<= LIMIT" or "none". */
@@ -94,7 +118,7 @@ static int read_condition(const struct reading *r, const yaml_node_t *node, stru
 	size_t size;
 
 	if (node->type == YAML_SCALAR_NODE &&
-	    node->data.scalar.style > YAML_DOUBLE_QUOTED_SCALAR_STYLE)
+	    (!is_line(node) || node->data.scalar.style > YAML_DOUBLE_QUOTED_SCALAR_STYLE))
 		return wrong_node(r, node, "expected one line");
 	c->at = offset_of(r->file, node->start_mark.index);
 	c->size = offset_of(r->file, node->end_mark.index) - c->at;
@@ -129,8 +153,8 @@ static int read_check(struct reading *r, const yaml_node_t *name, const yaml_nod
 	c->name = strdup(text_of(name));
 	if (!c->name)
 		return hdb_fail_memory(&r->cli->err, "a check", 0);
-	if (!*c->name)
-		return wrong_node(r, name, "expected the name of a check");
+	if (!*c->name || !is_line(name))
+		return wrong_node(r, name, "expected the name of a check, on one line");
 	if (node->type != YAML_MAPPING_NODE)
 		return wrong_node(r, node, "expected a measure and its limit, as in retained: ...");
 	for (pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
@@ -180,6 +204,7 @@ static int read_top(struct reading *r)
 {
 	const yaml_node_t *root = yaml_document_get_root_node(&r->document);
 	const yaml_node_pair_t *pair;
+	bool has_margin = false;
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return hdb_fail(&r->cli->err, HDB_EUSAGE, "%s:1:1: expected \"checks:\"",
@@ -187,13 +212,16 @@ static int read_top(struct reading *r)
 	for (pair = root->data.mapping.pairs.start; pair < root->data.mapping.pairs.top; pair++) {
 		const yaml_node_t *key = yaml_document_get_node(&r->document, pair->key);
 		const yaml_node_t *value = yaml_document_get_node(&r->document, pair->value);
-		struct gate_check margin = { 0 };
+		struct gate_check margin = { .measure = GATE_GROWTH };
 
 		if (strcmp(text_of(key), "checks") == 0) {
 			TRY(read_checks(r, value));
 		} else if (strcmp(text_of(key), "margin") != 0) {
 			return wrong_node(r, key, "expected checks or margin");
+		} else if (has_margin) {
+			return wrong_node(r, key, "expected a single margin");
 		} else {
+			has_margin = true;
 			if (!read_limit(text_of(value), &margin) || !margin.is_percent)
 				return wrong_node(r, value, "expected a percentage, as in 10 %");
 			r->budget->margin = margin.limit;
@@ -213,14 +241,14 @@ static int start_parser(struct reading *r, yaml_parser_t *parser)
 
 /*
  * Rejects a deeply nested file before libyaml loads it, because loading takes time quadratic in the
- * depth. yaml_parser_load reports all other errors.
+ * depth. Rejects a file with several documents, because yaml_parser_load reads only the first.
  */
-static int check_depth(struct reading *r)
+static int check_events(struct reading *r)
 {
 	yaml_parser_t parser;
 	yaml_event_t event;
 	bool is_last = false;
-	int depth = 0, rc = start_parser(r, &parser);
+	int depth = 0, documents = 0, rc = start_parser(r, &parser);
 
 	TRY(rc);
 	while (rc == HDB_OK && !is_last && yaml_parser_parse(&parser, &event)) {
@@ -228,13 +256,18 @@ static int check_depth(struct reading *r)
 			 event.type == YAML_SEQUENCE_START_EVENT;
 		depth -= event.type == YAML_MAPPING_END_EVENT ||
 			 event.type == YAML_SEQUENCE_END_EVENT;
-		is_last = event.type == YAML_DOCUMENT_END_EVENT ||
-			  event.type == YAML_STREAM_END_EVENT;
+		documents += event.type == YAML_DOCUMENT_START_EVENT;
+		is_last = event.type == YAML_STREAM_END_EVENT;
 		if (depth > DEPTH_MAX)
 			rc = wrong(r, &event.start_mark, "expected fewer nested maps and lists",
 				   NULL);
+		else if (documents > 1)
+			rc = wrong(r, &event.start_mark, "expected a single document", NULL);
 		yaml_event_delete(&event);
 	}
+	if (rc == HDB_OK && !is_last)
+		rc = wrong(r, &parser.problem_mark, parser.problem ? parser.problem : "no YAML",
+			   NULL);
 	yaml_parser_delete(&parser);
 	return rc;
 }
@@ -246,7 +279,7 @@ int gate_read(struct cli *cli, const struct file_text *file, struct gate_budget 
 	int rc;
 
 	*budget = (struct gate_budget){ .path = file->name, .margin = MARGIN };
-	TRY(check_depth(&r));
+	TRY(check_events(&r));
 	TRY(start_parser(&r, &parser));
 	if (yaml_parser_load(&parser, &r.document)) {
 		rc = read_top(&r);
@@ -293,6 +326,21 @@ static void new_limit(const struct gate_check *c, double margin, char *buf, size
 		(void)snprintf(buf, size, "<= %.0f%s", ceil(value), units[unit]);
 }
 
+/*
+ * Returns the offset of the limit: the last "<=" or "none". What precedes it, such as a quote, an
+ * anchor or escapes in the target, remains as it is.
+ */
+static size_t limit_at(const struct file_text *file, const struct gate_check *c)
+{
+	const char *words[] = { "<=", "none" };
+
+	for (size_t w = 0; w < 2; w++)
+		for (size_t at = c->at + c->size; at-- > c->at;)
+			if (strncmp(file->data + at, words[w], strlen(words[w])) == 0)
+				return at;
+	return c->at + c->size;
+}
+
 int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget)
 {
 	struct base_outfile_options options = { .packing = BASE_PLAIN, .force = true };
@@ -307,23 +355,25 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 	rc = HDB_OK;
 	for (size_t i = 0; rc == HDB_OK && i < budget->count; i++) {
 		const struct gate_check *c = &budget->checks[i];
-		const char quote = file->data[c->at];
-		const bool is_quoted = quote == '"' || quote == '\'';
-		char limit[64], text[1024];
+		const size_t end = c->at + c->size, from = limit_at(file, c);
+		char limit[64];
 
 		/*
 		 * the limit of a YAML alias belongs to another check, which has already been
 		 * updated
 		 */
-		if (c->at < done || c->is_unknown)
+		if (c->at < done || c->is_unknown || isinf(c->value))
 			continue;
 		new_limit(c, budget->margin, limit, sizeof(limit));
-		(void)snprintf(text, sizeof(text), "%.*s%s%s%s%.*s", is_quoted ? 1 : 0, &quote,
-			       c->target, *c->target ? " " : "", limit, is_quoted ? 1 : 0, &quote);
-		rc = base_outfile_write(out, file->data + done, c->at - done, &cli->err);
+		if (from == end)
+			rc = hdb_fail(&cli->err, HDB_EUSAGE, "%s:%zu: expected <= without escapes",
+				      file->name, c->line);
 		if (rc == HDB_OK)
-			rc = base_outfile_write(out, text, strlen(text), &cli->err);
-		done = c->at + c->size;
+			rc = base_outfile_write(out, file->data + done, from - done, &cli->err);
+		if (rc == HDB_OK)
+			rc = base_outfile_write(out, limit, strlen(limit), &cli->err);
+		/* keep the closing quote */
+		done = end - (file->data[end - 1] == '"' || file->data[end - 1] == '\'');
 	}
 	if (rc == HDB_OK)
 		rc = base_outfile_write(out, file->data + done, file->size - done, &cli->err);

@@ -5,11 +5,6 @@
 #include "heapdb/gate.h"
 #include "heapdb/report.h"
 
-static const char *state_of(const struct gate_check *c)
-{
-	return c->has_failed ? "FAIL" : "ok";
-}
-
 /* Returns whether nothing was measured: neither dump has the target. */
 static bool gate_is_skipped(const struct gate_check *c)
 {
@@ -23,17 +18,17 @@ static void put_summary(struct output *out, const struct gate_budget *b)
 
 /* ---- text ---- */
 
-/* Prints a line of text from a dump, escaped for a terminal. */
-static void put_line(struct output *out, const char *head, const char *text)
+/* Prints text from a dump or a budget, escaped for a terminal. */
+static void put_text(struct output *out, const char *head, const char *text, const char *tail)
 {
 	struct bytes line = { 0 };
 
 	if (!*text)
 		return;
 	escape_text(&line, text, strlen(text));
-	output_format(out, "      %s ", head);
+	output_string(out, head);
 	output_bytes(out, line.data, line.size);
-	output_char(out, '\n');
+	output_string(out, tail);
 	output_release(out, &line);
 }
 
@@ -42,13 +37,13 @@ static void print_text(struct output *out, const struct gate_budget *b)
 	for (size_t i = 0; i < b->count; i++) {
 		const struct gate_check *c = &b->checks[i];
 
-		output_format(out, "%-4s  ", state_of(c));
-		output_string(out, c->name);
-		output_format(out, ": %s (%s:%zu)\n", c->text, b->path, c->line);
+		put_text(out, c->has_failed ? "FAIL  " : "ok    ", c->name, ": ");
+		put_text(out, "", c->text, "");
+		output_format(out, " (%s:%zu)\n", b->path, c->line);
 		for (size_t k = 0; k < c->culprit_count && c->has_failed; k++) {
-			put_line(out, "object", c->culprits[k].object);
-			put_line(out, "owner ", c->culprits[k].owner);
-			put_line(out, "path  ", c->culprits[k].path);
+			put_text(out, "      object ", c->culprits[k].object, "\n");
+			put_text(out, "      owner  ", c->culprits[k].owner, "\n");
+			put_text(out, "      path   ", c->culprits[k].path, "\n");
 		}
 	}
 	put_summary(out, b);

@@ -10,7 +10,8 @@
 #define HEALTH "stale|incomplete|redacted"
 /* Facts that are printed as sentences. */
 #define IN_SENTENCES \
-	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note|no_rows"
+	"counted|unreachable_objects|unreachable_shallow|cut|cut_rows|cut_objects|cut_bytes|note|" \
+	"no_rows|measured|reference"
 
 static bool says_nothing(const struct hdb_value *value)
 {
