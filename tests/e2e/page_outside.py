@@ -75,12 +75,15 @@ try:
 
     # Owners over three dumps, with a made-up answer of the server, because these dumps are equal.
     browser.run("""{ const real = window.fetch; window.fetch = (url, more) => String(url).includes('/api/query/diff') && new URL(url, location).searchParams.getAll('before').length === 2
-        ? Promise.resolve(new Response(JSON.stringify({ query: 'diff', facts: {}, columns: ['name', 'steps'], row_count: 2, total_rows: 2,
-            rows: [{ name: 'A.cache', steps: '1048576 2097152 3145728' }, { name: 'B.gone', steps: '1048576 0 0' }] }))) : real(url, more); }""")
+        ? Promise.resolve(new Response(JSON.stringify({ query: 'diff', facts: {}, columns: ['name', 'steps'], row_count: 5, total_rows: 5,
+            rows: [{ name: 'A.cache', steps: '1048576 2097152 3145728' }, { name: 'B.gone', steps: '1048576 0 0' },
+              ...['a.Thing', 'b.Other', 'b.Other'].map((held, i) => ({ name: 'the VM', held, steps: `0 0 ${i + 1}` }))] }))) : real(url, more); }""")
     go("#/compare", ".lines polyline", "owners over dumps")
     browser.until("document.querySelector('.lines')?.innerText.includes('A.cache')")
     have = line(0)
     check(f"owners over three dumps: {have}", "A.cache 3.0 MiB" in have and "B.gone 0 B" in have and "one" in have and "three" in have)
+    names = browser.run("[...document.querySelectorAll('.lines .legend span')].map(s => s.title)")
+    check(f"an owner with several lines has a name for each: {names}", names == ["A.cache", "B.gone", "the VM: a.Thing", "the VM: b.Other (1)", "the VM: b.Other (2)"])
     layout("owners over dumps")
     accessible("owners over dumps")
 

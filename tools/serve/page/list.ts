@@ -1,4 +1,9 @@
 // The list of views. Their components are in views.tsx, which the first screen does not load.
+import { Database } from "./api";
+import { Route } from "./route";
+
+// What each view is given.
+export type Props = { route: Route; databases: Database[] };
 
 // A view. `line` says what the view shows. `inner` views are not listed because they need a target. `needs` is the
 // answer that a report must have to show the view; "-" means that reports never show it.

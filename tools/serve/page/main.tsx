@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Database, Failure, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
 import { late, load } from "./late";
-import { views } from "./list";
+import { Props, views } from "./list";
 import { copyNames, Item, Menu } from "./objects";
 import { Overview } from "./overview";
 import { NARROW } from "./table";
@@ -28,8 +28,7 @@ function setTheme(theme: string | null): void {
 
 const SPARE = 3000; // milliseconds; by then the overview has usually finished loading
 
-const show = (view: string, p: { route: Route; databases: Database[] }) =>
-  view === "overview" ? <Overview {...p} /> : late!.shows[view](p);
+const show = (view: string, p: Props) => (view === "overview" ? <Overview {...p} /> : late!.shows[view](p));
 
 // Scroll positions, for back and forward. A view reaches its height only when its answers have arrived.
 const places = new Map<string, number>(),

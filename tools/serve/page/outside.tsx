@@ -356,39 +356,3 @@ export function Native() {
     </div>
   );
 }
-
-// ---- owners over several dumps ----
-
-const OWNERS = 6; // lines in the chart
-
-// Retained size of the owners that changed most, over all open dumps. `order`: indexes of the dumps, oldest first.
-export function Owners({ order, names }: { order: number[]; names: string[] }) {
-  const last = order[order.length - 1];
-  const reply = useAnswer("diff", {
-    db: String(last),
-    before: order.slice(0, -1).map(String),
-    by: "owner",
-    limit: "100",
-  });
-  if (!reply.answer) return <Wait reply={reply} what="owners over all dumps" />;
-  const steps = (r: Row): [number, number][] =>
-    String(r.steps ?? "")
-      .split(" ")
-      .filter(Boolean)
-      .map((v, i) => [i, Number(v)]);
-  const rows = reply.answer.rows.slice(0, OWNERS);
-  return (
-    <Panel title={`Owners over ${number(order.length)} dumps`}>
-      {rows.length === 0 ? (
-        <p class="empty">No owner changed between these dumps.</p>
-      ) : (
-        <Lines
-          title="Retained size"
-          format={bytes}
-          at={(i) => visible(names[order[Math.round(i)]] ?? "")}
-          lines={rows.map((r) => ({ name: String(r.name), points: steps(r) }))}
-        />
-      )}
-    </Panel>
-  );
-}

@@ -23,7 +23,8 @@ export function Together({ db, ids, classes, what = "selected" }: Selected) {
     reply = useAnswer(hasSql() ? "sql" : "", { db, q: `SELECT retained_set(id) AS retained${from}`, limit: "1" });
   const { info } = useInfo(db),
     heap = info ? numberOf(info("objects", "reachable bytes")) : null;
-  const retained = reply.answer?.rows[0]?.retained;
+  const retained = reply.answer?.rows[0]?.retained,
+    isOne = (ids ?? classes)!.length === 1;
   if (!hasSql()) return null;
   if (!reply.answer) return <Wait reply={reply} what="the size of the selection" />;
   return (
@@ -31,11 +32,11 @@ export function Together({ db, ids, classes, what = "selected" }: Selected) {
       {ids ? counted(ids.length, "object") : counted(classes!.length, "class")} {what}.{" "}
       {typeof retained === "number" ? (
         <>
-          Together they retain <b>{bytes(retained)}</b>
+          {isOne ? (ids ? "It retains" : "Its objects retain") : "Together they retain"} <b>{bytes(retained)}</b>
           {heap ? `, ${percent((100 * retained) / heap)} of the heap` : ""}.{" "}
         </>
       ) : (
-        "No path from a GC root leads to them, so they retain nothing. "
+        `No path from a GC root leads to ${isOne && ids ? "it, so it retains" : "them, so they retain"} nothing. `
       )}
       <a href={linkTo("sql", { sql: `SELECT *${from} ORDER BY retained DESC LIMIT 1000`, obj: undefined })}>
         {ids ? "In SQL" : "Their objects in SQL"}

@@ -2,7 +2,7 @@
 import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AdviceText } from "./advice";
-import { Answer, ask, Cell, Column, File, Params, report, Row } from "./api";
+import { Answer, ask, Cell, Column, File, hasSql, Params, report, Row } from "./api";
 import { Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
 import { classActions, dateOf, menuAt, Name, select, Value } from "./objects";
@@ -304,21 +304,33 @@ interface Selection {
   names: string[]; // IDs or class names of the selected rows
   has(row: Row): boolean;
   // Handles a click or key at a row: "only" clears the selection, "move" keeps it, "toggle" adds or removes the row,
-  // and "range" selects all rows from the last current row to this one.
-  mark(no: number, how: "only" | "move" | "toggle" | "range"): void;
+  // where the current row counts as selected, "one" does the same without the current row, and "range" selects all rows
+  // from the last current row to this one.
+  mark(no: number, how: "only" | "move" | "toggle" | "one" | "range"): void;
   clear(): void;
+  isPossible: boolean; // the rows are objects or classes
+  isTicking: boolean; // each row has a checkbox, and a tap anywhere in the row ticks it: for fingers, without keys
+  tick(on: boolean): void;
 }
 
-// The rows selected with Ctrl or Shift. A plain click makes a row the current row but does not select it.
+// The rows selected with Ctrl, Shift or checkboxes. A plain click makes a row the current row but does not select it.
 function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection {
   const [names, set] = useState<string[]>([]),
+    [isTicking, setTicking] = useState(false),
     anchor = useRef(-1);
   const nameOf = (row?: Row): string | null => {
     const name = String((ofClasses ? row?.name : row?.id) ?? "");
     return (ofClasses ? name : /^0x0*[1-9a-f]/.test(name)) ? name : null;
   };
+  const isPossible = !report && hasSql() && nameOf(shown[0]) !== null;
   return {
     names,
+    isPossible,
+    isTicking: isTicking && isPossible,
+    tick: (on) => {
+      setTicking(on);
+      set([]);
+    },
     has: (row) => names.length > 0 && names.includes(nameOf(row) ?? ""),
     mark: (no, how) => {
       const name = nameOf(shown[no]),
@@ -331,7 +343,7 @@ function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection 
         anchor.current = start;
         set([...new Set(between.filter((n) => n !== null))].slice(0, MOST_SELECTED) as string[]);
       } else {
-        const others = names.length ? names : [nameOf(shown[at]) ?? name].filter((n) => n !== name);
+        const others = names.length || how === "one" ? names : [nameOf(shown[at]) ?? name].filter((n) => n !== name);
         set(names.includes(name) ? names.filter((n) => n !== name) : [...others, name].slice(-MOST_SELECTED));
       }
     },
@@ -343,6 +355,7 @@ interface LineProps {
   row: Row;
   isAt: boolean;
   isSelected: boolean;
+  isTicking: boolean;
   shown: Shown;
   folding: Folding | null;
   largest: number;
@@ -367,6 +380,15 @@ function Line(props: LineProps) {
       onClick={props.onAt}
       onDblClick={props.onOpen}
     >
+      {props.isTicking && (
+        <td class="tick">
+          <input
+            type="checkbox"
+            checked={props.isSelected}
+            aria-label={`Select ${visible(String(row.label ?? row.name ?? row.id))}`}
+          />
+        </td>
+      )}
       {used.map((c, j) => {
         const value = row[c.name],
           to = report || value === 0 ? undefined : links?.[c.name]?.(row);
@@ -467,6 +489,11 @@ export function Table(props: TableProps) {
   };
   const click = (e: MouseEvent, no: number) => {
     setAt(no);
+    if (selection.isTicking && !(e.target as HTMLElement).closest("button")) {
+      if ((e.target as HTMLElement).closest("a")) e.preventDefault();
+      selection.mark(no, "one");
+      return;
+    }
     if (report || (e.target as HTMLElement).closest("a, button")) return;
     selection.mark(no, e.shiftKey ? "range" : e.ctrlKey || e.metaKey ? "toggle" : "only");
   };
@@ -497,6 +524,15 @@ export function Table(props: TableProps) {
       {hasRows && (
         <div class="tools">
           {!report && <FilterBox what={what} text={filter.text} onText={filter.set} pause={props.filter ? PAUSE : 0} />}
+          {selection.isPossible && (
+            <button
+              class="fingers"
+              aria-pressed={selection.isTicking}
+              onClick={() => selection.tick(!selection.isTicking)}
+            >
+              {selection.isTicking ? "Done" : "Select"}
+            </button>
+          )}
           <span class="count" role="status">
             {count}
           </span>
@@ -509,7 +545,7 @@ export function Table(props: TableProps) {
           <ColumnsMenu of={shownColumns} />
         </div>
       )}
-      {selection.names.length > 1 && (
+      {selection.names.length > (selection.isTicking ? 0 : 1) && (
         <p class="selection" role="status">
           <Together
             db={readRoute().params.db}
@@ -534,6 +570,11 @@ export function Table(props: TableProps) {
           <table class={tree ? "deep" : undefined} aria-rowcount={shown.length}>
             <thead>
               <tr>
+                {selection.isTicking && (
+                  <th class="tick">
+                    <span class="unseen">Selected</span>
+                  </th>
+                )}
                 {used.map((c) => (
                   <Head
                     column={c}
@@ -556,6 +597,7 @@ export function Table(props: TableProps) {
                   largest={largest}
                   links={links}
                   isSelected={selection.has(row)}
+                  isTicking={selection.isTicking}
                   onAt={(e) => click(e, from + i)}
                   onOpen={() => open(row)}
                 />
