@@ -1,9 +1,9 @@
 /*
  * heapdb.h - the public header of heapdb, a database for Java and Android heap dumps.
  *
- * hdb_import makes a heap database from an HPROF file once. hdb_open opens it any number of times;
- * hdb_query and other functions read it. An answer is an iterator over rows with named, typed
- * columns; rows are kept in memory only to sort them.
+ * hdb_import converts a dump to a heap database once. hdb_open then opens the database as often as
+ * needed, and hdb_query and other functions read it. An answer is an iterator over rows with named,
+ * typed columns; rows are kept in memory only to sort them.
  *
  * Results: a function that can fail returns an int: HDB_OK (0), a positive code for an expected
  * outcome (HDB_END, HDB_NOTFOUND), or a negative code for a failure, whose message it writes to
@@ -11,27 +11,27 @@
  * NULL: `err` may be NULL, and so may the argument of functions named _close or _free. Any other
  * pointer may be NULL only if the comment of its function says so. Otherwise the function does
  * nothing and returns HDB_EUSAGE or, if it has no result code, 0, NULL, HDB_NONE, SIZE_MAX or "".
- * Empty lists in structures may be NULL. As with free(), a handle must not be used after it was
- * closed, or closed twice.
+ * Empty lists in structures may be NULL. As with free(), a handle must not be used or closed again
+ * after it was closed.
  * Threads: only one thread at a time may use a handle. Several handles may be open on one database,
  * in one process or in several.
  * Global state: handles on the same file share some state, which a lock protects. A SIGBUS handler
  * turns an unreadable page of the library's own maps (the file shrank, the disk failed) into a
  * failure with a message, and passes any other fault to the previous handler. An option disables
  * this handler.
- * Ownership: "owned" (you free it with the named function), "borrowed until EVENT" (the pointer is
- * invalid after the event). What you pass is "borrowed" if the library uses it without a
- * copy, so that you must keep it alive.
+ * Ownership: "owned" means that you free the pointer with the named function, and "borrowed until
+ * EVENT" that it is invalid after the event. An argument is "borrowed" if the library uses it
+ * without making a copy; keep it alive.
  *
- * Structures: libraries with the same soname only add functions, and members at the end of
- * structures, so that programs need not be recompiled. This requires one rule:
- * - A structure that you make, for options or for a result, begins with `struct_size`: set it to
- *   sizeof the structure. The library reads and writes nothing beyond it. 0 stands for the size in
- *   the first version with this soname. A function that gets a smaller size returns HDB_EUSAGE. If
- *   a member of an options structure is 0, its default applies.
- * - A structure that the library makes is returned by pointer, never as an element of an array.
- * - Structures without `struct_size` that you make never change: hdb_error, hdb_progress,
- *   hdb_basic, hdb_value, hdb_option, hdb_class_count, hdb_set, and the Arrow structures.
+ * Structures: later libraries with the same soname add functions, and members at the end of
+ * structures, but change nothing else, so programs need not be recompiled. This works as follows:
+ * - A structure that you allocate, for options or for a result, begins with `struct_size`: set it
+ * to the sizeof the structure. The library reads and writes nothing beyond it. 0 means the size in
+ * the first version with this soname. A function that gets a smaller size returns HDB_EUSAGE. A
+ * member of an options structure that is 0 has its default value.
+ * - A structure that the library allocates is returned by pointer, never as an element of an array.
+ * - Structures without `struct_size` that you allocate never change: hdb_error, hdb_progress,
+ * hdb_basic, hdb_value, hdb_option, hdb_class_count, hdb_set, and the Arrow structures.
  */
 #ifndef HEAPDB_H
 #define HEAPDB_H
@@ -98,10 +98,10 @@ struct hdb_error {
 
 /*
  * Progress of a long operation. `report` is called only on the thread that called the function.
- * `done` and `total` are in `unit` (bytes or objects). If the total is unknown, `total` is 0. To
- * cancel the operation, set `*cancel` to a nonzero value, which a signal handler or another thread
- * may do (the library reads it atomically). The function then soon returns HDB_EINTR and leaves no
- * files behind.
+ * `done` and `total` are counted in `unit` (bytes or objects); `total` is 0 if it is unknown. To
+ * cancel the operation, set `*cancel` to a nonzero value, from a signal handler or another thread
+ * if you like (the library reads it atomically). The function then soon returns HDB_EINTR and
+ * leaves no files behind.
  */
 struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
@@ -130,28 +130,29 @@ enum hdb_contents {
 struct hdb_import_options {
 	size_t struct_size;
 	/*
-	 * budget of anonymous memory; 0 means a quarter of RAM or of the cgroup's limit, but at
-	 * most 1 GiB if that is 16 GiB or less. Memory beyond 5 bytes per object is backed by
-	 * unlinked files if possible
+	 * budget of anonymous memory; 0 means a quarter of RAM or of the cgroup's limit, with a
+	 * maximum of 1 GiB on machines with up to 16 GiB. Memory beyond 5 bytes per object is
+	 * backed by unlinked files if possible
 	 */
 	uint64_t memory_bytes;
 	unsigned threads; /* worker threads; 0 means one per core; fewer if the budget is small */
 	enum hdb_size_model sizes;
-	const char
-		*layout; /* "header=12,ref=4,align=8", or parts of it; NULL if inferred; borrowed */
+	/* "header=12,ref=4,align=8", or some of these; NULL means inferred; borrowed */
+	const char *layout;
 	/* number of the dump in a file with several dumps, starting at 1; 0 means the first */
 	unsigned snapshot;
 	int strict; /* nonzero: refuse a damaged dump */
 	int force;  /* nonzero: replace an existing database */
 	/*
-	 * if another import into the same database is running: nonzero: wait for it, and return
-	 * HDB_END if it succeeds; 0: return HDB_EIO
+	 * what to do if another import into the same database is running: nonzero: wait for it, and
+	 * return HDB_END if it succeeds; 0: return HDB_EIO
 	 */
 	int wait;
 	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
 	struct hdb_progress progress;
 	enum hdb_contents contents; /* whether the database contains the dump */
-	const char *dump_name; /* name of a dump that is not a file; NULL if dump_path; borrowed */
+	/* name to record for a dump that is not a file; NULL means dump_path; borrowed */
+	const char *dump_name;
 	/* mapping.txt of ProGuard or R8, to restore names and lines, or NULL if none; borrowed */
 	const char *mapping_path;
 	/*
@@ -273,7 +274,7 @@ HDB_API int hdb_convert(const char *in_path, const char *out_path,
 			const struct hdb_convert_options *opt, struct hdb_output_result *out,
 			struct hdb_error *err);
 
-/* Contents that are set to zero. */
+/* What to set to zero. */
 enum hdb_strip {
 	HDB_STRIP_ARRAYS = 0,     /* contents of primitive arrays */
 	HDB_STRIP_PRIMITIVES = 1, /* primitive fields, too */
@@ -358,12 +359,13 @@ struct hdb_open_options {
 	unsigned threads;      /* as for import */
 	struct hdb_progress progress;
 	/*
-	 * directory for unnamed private files, which are used if the database cannot be written. If
-	 * the directory cannot be written either, memory is used. NULL: $TMPDIR or /tmp; borrowed
+	 * directory for unnamed temporary files, which are used if the database is not writable. If
+	 * the directory is not writable either, memory is used. NULL: $TMPDIR or /tmp; borrowed
 	 */
 	const char *tmp_dir;
 	int no_sigbus_handler; /* as for import */
-	int no_sync; /* as for import; the first handle that a process opens on a file decides */
+	/* as for import; if a process opens several handles on a file, the first decides */
+	int no_sync;
 	/*
 	 * your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; borrowed
 	 */
@@ -390,14 +392,14 @@ struct hdb_health {
 	 */
 	const char *stale;
 	/*
-	 * one line: parts that are missing in the dump, such as its end or its GC roots, in which
+	 * one line: parts that are missing from the dump, such as its end or its GC roots, in which
 	 * case objects without referrers are treated as GC roots. NULL means no part is known to be
 	 * missing. Borrowed until hdb_close
 	 */
 	const char *incomplete;
 	/* one line: values were removed on purpose; NULL means they were not; static */
 	const char *redacted;
-	/* minimum number of bytes that are missing in a truncated dump, or 0 if unknown */
+	/* minimum number of bytes missing from a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* bytes with objects that could not be read */
 	uint64_t roots_seen;    /* root records for objects in the dump */
@@ -491,10 +493,7 @@ HDB_API int hdb_retained(struct hdb *db, uint64_t id, uint64_t *bytes, struct hd
 /* No object, no class. */
 #define HDB_NONE UINT32_MAX
 
-/*
- * Return the number of objects, and the number of classes. Some objects are not in the dump: see
- * is_real.
- */
+/* Return the number of objects and of classes. Some objects are not in the dump: see is_real. */
 HDB_API uint32_t hdb_object_count(const struct hdb *db);
 HDB_API uint32_t hdb_class_count(const struct hdb *db);
 
@@ -511,7 +510,7 @@ struct hdb_object_facts {
 	uint32_t class_no;
 	enum hdb_object_kind kind;
 	int is_real;         /* 0 if not in the dump, such as the boot class loader */
-	uint32_t stands_for; /* class of a class object, or HDB_NONE */
+	uint32_t stands_for; /* for a class object, the number of its class; otherwise HDB_NONE */
 	uint32_t heap_no;    /* Android heap, for hdb_heap_name, or HDB_NONE */
 	uint64_t length;     /* array length, or 0 */
 	uint64_t shallow_bytes;
@@ -529,9 +528,9 @@ enum hdb_need {
 	HDB_NEED_CHILDREN = 8,   /* dominated objects */
 	HDB_NEED_REFERRERS = 16  /* referrers */
 };
-/* Computes the missing tables among `needs`, a sum of enum hdb_need. */
+/* Computes the requested tables that are not stored yet. `needs` is a sum of enum hdb_need. */
 HDB_API int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err);
-/* Returns the tables that are stored, as a sum of enum hdb_need. */
+/* Returns which tables are stored, as a sum of enum hdb_need. */
 HDB_API unsigned hdb_has(struct hdb *db);
 
 /* Sets *reachable to whether a GC root reaches the object by any reference. */
@@ -619,7 +618,7 @@ HDB_API void hdb_scan_close(struct hdb_scan *scan);
 
 /* ---- classes ---- */
 
-/* Types of fields and elements, with HPROF's numbers. */
+/* Types of fields and elements, numbered as in HPROF. */
 enum hdb_basic_type {
 	HDB_BASIC_OBJECT = 2,
 	HDB_BASIC_BOOLEAN = 4,
@@ -643,7 +642,7 @@ struct hdb_class {
 	const char *name;        /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
 	const char *loader_name; /* class of the loader, or "<boot>"; borrowed until hdb_close */
 	uint64_t instance_bytes; /* shallow size of an instance or an empty array */
-	uint32_t field_count;    /* own instance fields */
+	uint32_t field_count;    /* instance fields that the class declares */
 	uint32_t static_count;
 	int is_array;
 	int is_real; /* 0 means the dump contains objects of the class, but not the class */
@@ -672,7 +671,7 @@ HDB_API int hdb_class_counts(struct hdb *db, int with_reachable, struct hdb_clas
 HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
 /*
  * Returns the first class with this name and a number of at least `from`, or HDB_NONE if there is
- * none. Searches all names.
+ * none. This is a linear search.
  */
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
 /*
@@ -780,7 +779,7 @@ HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
 /* ---- references ---- */
 
-/* Kinds of lists that an object has. */
+/* Lists of objects that are related to an object. */
 enum hdb_list_kind {
 	HDB_REFERENCES, /* objects that it refers to, except its class, in the order of fields */
 	HDB_REFERRERS,  /* objects that refer to it; for a class object, without its instances */
@@ -805,7 +804,7 @@ HDB_API int hdb_list_next(struct hdb_list *list, const uint32_t **ixs, size_t *c
 			  struct hdb_error *err);
 HDB_API void hdb_list_close(struct hdb_list *list);
 
-/* The reference of a field, static field or element. */
+/* A reference from a field, a static field or an array element. */
 struct hdb_reference {
 	uint64_t to_id; /* ID of the object to which it refers */
 	/*
@@ -846,9 +845,9 @@ HDB_API int hdb_references_next(struct hdb_references *refs, const struct hdb_re
 HDB_API void hdb_references_close(struct hdb_references *refs);
 
 /*
- * Writes the places of `from` that refer to `to`, separated by ", ". Each is the name of a field,
- * "[3]", "<class>", "<super>", "<class loader>", "static NAME" or "<local variable>". The index is
- * "[?]" in very long arrays. The text is truncated to fit buf.
+ * Writes how `from` refers to `to`: one or more references, separated by ", ". Each is the name of
+ * a field, "[3]", "<class>", "<super>", "<class loader>", "static NAME" or "<local variable>". The
+ * index is "[?]" in very long arrays. The text is truncated to fit buf.
  */
 HDB_API int hdb_holder(struct hdb *db, uint32_t from, uint32_t to, char *buf, size_t size,
 		       struct hdb_error *err);
@@ -938,12 +937,12 @@ struct hdb_root {
 	uint32_t thread_serial; /* 0 means none */
 	uint32_t frame_depth;   /* 0 is the innermost, or HDB_NONE if none */
 	/*
-	 * nonzero: a known thread holds the object, like a local variable; it is not a separate
-	 * root
+	 * nonzero: a known thread holds the object, for example in a local variable, so the object
+	 * is not a root itself
 	 */
 	int is_local;
 };
-/* Read the number of root records, and one of the records. They are ordered by object. */
+/* Read the number of root records, and one record. Records are sorted by object. */
 HDB_API int hdb_root_count(struct hdb *db, uint64_t *count, struct hdb_error *err);
 HDB_API int hdb_root_at(struct hdb *db, uint64_t no, struct hdb_root *out, struct hdb_error *err);
 /* Finds the root records of object ix, which have the numbers [*first, *first + *count). */
@@ -980,7 +979,7 @@ struct hdb_frame {
 HDB_API int hdb_frame_at(struct hdb *db, uint32_t trace_serial, uint32_t depth,
 			 struct hdb_frame *out, struct hdb_error *err);
 
-/* Return the number of Android's heaps, and the name of a heap, truncated to fit buf. */
+/* Return the number of Android heaps, and the name of a heap, truncated to fit buf. */
 HDB_API uint32_t hdb_heap_count(struct hdb *db);
 HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t size,
 			  struct hdb_error *err);
@@ -1019,7 +1018,7 @@ struct hdb_column {
 /* Type of the argument of a query option. */
 enum hdb_option_type {
 	HDB_OPTION_FLAG = 0, /* no argument */
-	HDB_OPTION_CHOICE,   /* one of the words in `argument`, which "|" separates */
+	HDB_OPTION_CHOICE,   /* one of the words in `argument`, which are separated by "|" */
 	HDB_OPTION_NUMBER,   /* a number from `low` to `high`; for bytes also "64K", "10M" */
 	HDB_OPTION_CLASSES,  /* class names and patterns, separated by commas */
 	HDB_OPTION_OBJECT,   /* an object: "0x12c4" */
@@ -1279,8 +1278,8 @@ HDB_API int hdb_rows_arrow(struct hdb_rows *rows, size_t batch_rows, struct Arro
 
 /*
  * Rows from a source other than a query, such as an SQL statement. The members work like the
- * functions whose names begin with hdb_rows_. Of struct hdb_column, only the members that the first
- * version with this soname has are read.
+ * functions of the same name that begin with hdb_rows_. Members of struct hdb_column that the first
+ * version with this soname did not have are ignored.
  */
 struct hdb_row_source {
 	size_t struct_size;

@@ -1,6 +1,6 @@
 /*
- * api/api.c - implements heapdb.h: import, open, look-ups and queries. These functions check
- * arguments and convert structures. The layers below do the work.
+ * api/api.c - implements import, open, look-ups and queries of heapdb.h. These functions check
+ * arguments and convert structures; the layers below do the work.
  */
 #include "api/handle.h"
 #include "base/base_text.h"
@@ -23,10 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Returns the length of the file name's extension if it is that of a compressed file, and otherwise
- * 0.
- */
+/* Returns the length of a compressed file's extension, or 0 if the file name has none. */
 static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
@@ -106,7 +103,7 @@ int hdb_import(const char *dump_path, const char *db_path, const struct hdb_impo
 
 /*
  * Announces that an outdated database will be imported again. Fails with HDB_EVERSION and the
- * reason if this is impossible, for example because the dump no longer exists or has changed.
+ * reason if this is impossible, for example because the dump is missing or has changed.
  */
 static int begin_again(const struct heap *heap, const struct hdb_progress *progress,
 		       struct hdb_error *err)
@@ -312,10 +309,7 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.shallow_bytes = object.shallow_bytes;
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
-	/*
-	 * If the name could not be read, reports this instead of returning "?" as if it were the
-	 * name.
-	 */
+	/* If the name could not be read, it is "?"; report the failure instead. */
 	return heap_check(db->heap, err);
 }
 
@@ -583,9 +577,7 @@ void hdb_rows_close(struct hdb_rows *rows)
 	free(rows->texts);
 	work = rows->query ? rows->query->work : NULL;
 	query_close(rows->query);
-	/*
-	 * The handle may be idle for a long time, so the memory kept for the next query is freed.
-	 */
+	/* The handle may stay idle for a long time, so free the memory kept for the next query. */
 	if (work)
 		base_work_release(work);
 	free(rows->before);

@@ -1,4 +1,4 @@
-/* api/api_classes.c - accesses classes and their fields by number. */
+/* api/api_classes.c - implements access to classes and their fields by number. */
 #include "api/handle.h"
 
 #include "analysis/groups.h"
@@ -14,8 +14,8 @@
 /* Size of the buffer for the name of a field. Longer names are truncated. */
 #define FIELD_NAME_SIZE 4096
 /*
- * Maximum number of fields in a class with its superclasses. A class has at most 65,535 fields, but
- * a damaged dump may have thousands of superclasses.
+ * Maximum number of fields in a class, including inherited ones. A class has at most 65,535, but a
+ * damaged dump may have thousands of superclasses.
  */
 #define FIELDS_MAX (1u << 20)
 
@@ -106,10 +106,7 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/*
-	 * Marks classes that match the pattern themselves with 1; their subclasses remain marked
-	 * with 2.
-	 */
+	/* Matching classes are marked with 1. Their subclasses keep the 2. */
 	r = analysis_classes(&session, pattern, false, &classes, err);
 	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;
@@ -174,8 +171,8 @@ struct hdb_fields {
 };
 
 /*
- * A list of fields that is growing. Its names move, so they are stored as offsets in `names` until
- * the list is complete.
+ * A growing list of fields. Growing moves the names, so fields hold offsets in `names` until the
+ * list is complete.
  */
 struct field_list {
 	struct base_vec fields; /* struct hdb_field */
@@ -205,7 +202,7 @@ static int add_field(struct hdb *db, struct field_list *list, uint32_t declaring
 	return base_vec_push(&list->starts, &start, sizeof(start), err);
 }
 
-/* Copies fields and names into one allocation, and replaces the offsets with pointers. */
+/* Copies fields and names into one allocation, and turns offsets into pointers. */
 static int finish(struct hdb *db, struct field_list *list, uint32_t class_no,
 		  struct hdb_fields **out, struct hdb_error *err)
 {
@@ -251,8 +248,8 @@ int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 
 	TRY(api_check_class(db, class_no, err));
 	/*
-	 * The import has broken cycles, but the database may have been damaged since, so the number
-	 * of steps is limited.
+	 * The import breaks cycles, but the database may have been damaged since, so the number of
+	 * steps is limited.
 	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= db->heap->class_count; steps++) {
 		const struct store_class *class = heap_class(db->heap, no);

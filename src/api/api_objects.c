@@ -1,4 +1,4 @@
-/* api/api_objects.c - accesses objects by number: kind, class, sizes and dominators. */
+/* api/api_objects.c - implements access to objects by number: kind, class, sizes and dominators. */
 #include "api/handle.h"
 
 uint32_t hdb_object_count(const struct hdb *db)

@@ -1,5 +1,6 @@
 /*
- * api/api_references.c - references between objects, retained sizes of sets, GC roots, and threads.
+ * api/api_references.c - implements references between objects, retained sizes of sets, GC roots,
+ * and threads.
  */
 #include "api/handle.h"
 
@@ -191,7 +192,7 @@ void hdb_references_close(struct hdb_references *refs)
 
 /*
  * Copies the members of a set, sorted and without duplicates. The caller frees *out. Fails with
- * HDB_EUSAGE if one of them is not an object.
+ * HDB_EUSAGE if a member is not a valid object number.
  */
 static int sort_members(struct hdb *db, const struct hdb_set *set, uint32_t **out, size_t *count,
 			struct hdb_error *err)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default budget. Streaming needs little memory. */
+/* Default memory budget. Streaming needs little. */
 #define MEMORY_DEFAULT (32ull << 20)
 
 /* The state of one call. */
@@ -39,7 +39,10 @@ static int begin(struct rewriting *w, struct rewrite_paths paths,
 	return HDB_OK;
 }
 
-/* Undoes begin, and returns `result`. Copies the statistics to `out`, even after a failure. */
+/*
+ * Releases what begin() allocated, and returns `result`. Copies the statistics to `out`, even after
+ * a failure.
+ */
 static int end(struct rewriting *w, int result, struct hdb_output_result *out)
 {
 	base_work_release(&w->work);

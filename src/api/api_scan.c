@@ -1,6 +1,6 @@
 /*
- * api/api_scan.c - scans over all objects, which return columns in batches, and reads the fields of
- * the objects in a batch.
+ * api/api_scan.c - implements scans, which return columns of objects in batches, and reads the
+ * fields of objects in a batch.
  */
 #include "api/handle.h"
 
@@ -13,24 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many objects ahead to prefetch instance records while fields are read. */
+/* How many objects ahead to prefetch instance records when reading fields. */
 #define RECORDS_AHEAD 16
 #define CACHE_LINE 64
-/* Number of bytes that the kernel maps around a page fault of a file. */
+/* Number of bytes that the kernel maps per page fault on a file. */
 #define FAULT_BYTES 65536
 
-/* A scan. A batch contains objects of at most one block of the heap. */
+/* A scan. A batch never spans more than one block of the heap. */
 struct hdb_scan {
 	struct hdb *db;
 	struct hdb_scan_options opt;
 	bool needs_reachable;
-	/*
-	 * number of the next block, and number after that of the last block; descending scans count
-	 * down
-	 */
+	/* next block, and the one after the last; descending scans count down */
 	uint32_t block_no, end_block;
 	uint32_t blocks_left;
-	struct store_lists lists; /* lists of referrers, if the options request them */
+	struct store_lists lists; /* lists of referrers, if requested */
 	struct heap_block block;
 	/* positions of the selected objects in the block */
 	uint32_t keep[STORE_BLOCK_OBJECTS];
@@ -41,7 +38,6 @@ struct hdb_scan {
 	uint64_t offset[STORE_BLOCK_OBJECTS];
 	uint64_t referrers[STORE_BLOCK_OBJECTS];
 	uint32_t count; /* number of objects in the last batch */
-	/* the instance whose fields were read last */
 	/* index in the batch of the instance whose fields were read last, or HDB_NONE if none */
 	uint32_t open_at;
 	struct heap_instance instance;
@@ -107,8 +103,8 @@ void hdb_scan_close(struct hdb_scan *scan)
 }
 
 /*
- * Finds the objects that the options select, regardless of reachability. Returns their number, and
- * sets scan->keep to their positions.
+ * Selects objects as the options say, apart from reachability. Returns their number, and sets
+ * scan->keep to their positions.
  */
 static uint32_t choose(struct hdb_scan *scan)
 {
@@ -207,8 +203,7 @@ static int read_columns(struct hdb_scan *scan, uint32_t block_no, struct hdb_err
 }
 
 /*
- * Moves the selected values to the front of a column. This works in place because `keep` is
- * ascending.
+ * Moves the selected values to the front of a column. `keep` is ascending, so this works in place.
  */
 #define PACK(column) \
 	do { \
@@ -274,8 +269,8 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 }
 
 /*
- * Maps the part of the dump that contains the records of the batch with one call, unless they are
- * so scattered that page faults, which map 16 pages each, would map less.
+ * Maps the part of the dump with the records of the batch in one call. If the records are so
+ * scattered that page faults (16 pages each) would map less, leaves it to these.
  */
 static void touch_records(struct hdb_scan *scan, uint32_t n)
 {
@@ -370,7 +365,7 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 
 /* ---- fields ---- */
 
-/* Finds the field values of object `at` of the batch. */
+/* Locates the field values of object `at` of the batch. */
 static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err)
 {
 	struct heap *heap = scan->db->heap;
@@ -380,8 +375,8 @@ static int open_instance(struct hdb_scan *scan, size_t at, struct hdb_error *err
 	scan->instance = (struct heap_instance){ .class_no = scan->block.class_no[at] };
 	if (at + RECORDS_AHEAD < scan->count) {
 		/*
-		 * Prefetches the header and the first fields. Records are in any order, so the CPU
-		 * does not prefetch them itself.
+		 * Prefetches the header and the first fields. Records are in no particular order,
+		 * so the CPU cannot predict the next one.
 		 */
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD]);
 		base_view_prefetch(&heap->dump.view, scan->offset[at + RECORDS_AHEAD] + CACHE_LINE);

@@ -1,7 +1,7 @@
 /*
  * api/api_trace.c - imports and converts heap graphs from Perfetto traces and portable heap dumps.
- * Both are first converted to HPROF. For an import, a thread writes the HPROF dump into a pipe,
- * from which the import reads it and keeps its contents in the database.
+ * Both are first converted to HPROF. For an import, a thread writes the HPROF dump to a pipe; the
+ * import reads the other end, and stores the dump in the database.
  */
 #include "api/handle.h"
 #include "api/trace.h"
@@ -82,8 +82,8 @@ static void *write_dump(void *ctx)
 	sigset_t pipe_signal;
 
 	/*
-	 * If the import fails, it closes the pipe. Then write() should fail instead of a signal
-	 * ending the process.
+	 * If the import fails, it closes the pipe. With SIGPIPE blocked, write() then fails instead
+	 * of killing the process.
 	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
@@ -93,7 +93,7 @@ static void *write_dump(void *ctx)
 	return NULL;
 }
 
-/* Imports one graph. A separate thread writes its dump. */
+/* Imports one graph, with a separate thread that writes its dump. */
 static int import_graph(const struct api_trace *trace, struct import_paths paths,
 			const struct hdb_import_options *opt, struct hdb_import_result *out,
 			struct hdb_error *err)
@@ -132,7 +132,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	(void)pthread_join(thread, NULL);
 	if (feed.rc >= 0 || feed.is_closed)
 		return rc;
-	/* The import has read only a part of the dump, so its database is wrong. */
+	/* The import saw only part of the dump, so its database is wrong. */
 	if (rc == HDB_OK)
 		(void)unlink(paths.database);
 	if (err)
@@ -143,10 +143,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 int api_import_trace(struct import_paths paths, const struct hdb_import_options *opt,
 		     struct hdb_import_result *out, struct hdb_error *err)
 {
-	/*
-	 * The writing thread reports no progress, because the calling thread reports that of the
-	 * import.
-	 */
+	/* The writer reports no progress, because the import on the calling thread does. */
 	const struct hdb_progress quiet = { .cancel = opt->progress.cancel };
 	const struct phd_files files = { opt->dump_name ? opt->dump_name : paths.dump,
 					 opt->javacore_path };

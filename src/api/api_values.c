@@ -1,4 +1,4 @@
-/* api/api_values.c - values of fields and array elements, strings, and collections. */
+/* api/api_values.c - implements values of fields and elements, strings, and collections. */
 #include "api/handle.h"
 
 #include "base/scope.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of array elements that are read at a time. */
+/* Number of array elements to read at a time. */
 #define CHUNK 512u
-/* Size of the buffer for strings. A string that fits is read only once. */
+/* Size of the first buffer for a string. Only a longer string is read twice. */
 #define TEXT_BYTES 2048u
 
 int api_field_value(struct hdb *db, const struct heap_instance *instance,
@@ -29,8 +29,8 @@ int api_field_value(struct hdb *db, const struct heap_instance *instance,
 	struct heap_value value;
 
 	/*
-	 * The fields of superclasses come last, so a field has the same distance from the end in
-	 * all subclasses.
+	 * Inherited fields come last, so a field is at the same distance from the end in all
+	 * subclasses.
 	 */
 	if (field->from_end > body_size)
 		return HDB_NOTFOUND;
@@ -77,7 +77,7 @@ int hdb_elements(struct hdb *db, uint32_t ix, struct hdb_slice *slice, struct hd
 
 	API_READ(&answer, slice, err);
 	r = api_check_ix(db, ix, err);
-	if (r >= 0) /* even after a failure, `slice` contains the elements found */
+	if (r >= 0) /* `slice` contains the elements found even after a failure */
 		r = heap_elements(db->heap, ix, slice->from, &found, err);
 	answer.type = (enum hdb_basic_type)found.type;
 	answer.count = (size_t)found.done;
@@ -231,10 +231,7 @@ int hdb_collection_at(struct hdb *db, uint32_t ix, struct hdb_collection *out,
 	return api_end(db, HDB_OK, err);
 }
 
-/*
- * Fails with HDB_EUSAGE, because an empty or incomplete list would look as if there were no more
- * entries.
- */
+/* Fails with HDB_EUSAGE, because an incomplete list would look like a complete one. */
 static int fail_unknown(struct hdb_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection *c = &e->collection;

@@ -1,6 +1,6 @@
 /*
- * api/arrow.c - rows as a stream of the Arrow C data interface, for data frames and other programs
- * that work with columns. The structures of the interface are an ABI, so no Arrow library is
+ * api/arrow.c - exports rows as a stream of the Arrow C data interface, for data frames and other
+ * column-oriented programs. The structures of the interface are an ABI, so no Arrow library is
  * needed.
  *
  * A batch is a struct array with one child per column. The consumer frees the buffers by calling
@@ -22,21 +22,18 @@
 
 /* Default number of rows in a batch. */
 #define BATCH_DEFAULT 65536
-/* Number of rows for which a new batch has memory. The number is doubled when needed. */
+/* Number of rows for which a new batch reserves memory; doubled as needed. */
 #define ROOM_FIRST 65536
 /*
- * Maximum size of a text column, after which a batch ends. Offsets are 32-bit, so there is a limit
- * (TEXT_MAX_ALL) even if the caller wants all rows in one batch.
+ * A batch ends when a text column reaches this size. Offsets have 32 bits, so TEXT_MAX_ALL applies
+ * even if the caller wants all rows in one batch.
  */
 #define TEXT_MAX (4u << 20)
 #define TEXT_MAX_ALL (1u << 30)
-/* validity bits, values or offsets, text */
+/* Buffers of an array: validity bits, values or offsets, text. */
 #define BUFFERS 3
 
-/*
- * The strings of a column, with the number of their users: the batches that refer to them, and the
- * stream.
- */
+/* The strings of a column, reference-counted by the stream and by each batch that uses them. */
 struct dictionary {
 	atomic_size_t users;
 	int64_t count;
@@ -51,9 +48,9 @@ struct arrow_stream {
 	size_t batch_rows, text_max;
 	struct dictionary **dictionaries; /* indexed by column, or NULL if none */
 	bool has_batches;
-	/* whether the last row has been read, after which next() must not be called again */
+	/* whether the last row was read; next() must not be called again */
 	bool has_ended;
-	/* rows of the query; those from `at` on have not been added to a batch yet */
+	/* rows of the query; those before `at` are already in a batch */
 	struct query_batch batch;
 	size_t at;
 	struct hdb_error err; /* error of the last failed call */
@@ -108,10 +105,7 @@ static void release_dictionary(struct ArrowArray *array)
 	array->release = NULL;
 }
 
-/*
- * Returns an array that refers to the dictionary and counts as a user of it, or NULL if memory is
- * exhausted.
- */
+/* Returns a new reference to the dictionary, or NULL if memory is exhausted. */
 static struct ArrowArray *share_dictionary(struct dictionary *d)
 {
 	struct ArrowArray *array = calloc(1, sizeof(*array));
@@ -157,10 +151,7 @@ static int make_dictionaries(struct arrow_stream *s)
 	return s->dictionaries ? 0 : ENOMEM;
 }
 
-/*
- * Returns the index of a string in the sorted dictionary, or -1 if the dictionary does not contain
- * it.
- */
+/* Returns the index of a string in the sorted dictionary, or -1 if it is missing. */
 static int64_t code_of(const struct dictionary *d, const char *text, size_t size)
 {
 	struct base_search search = base_search_in((uint64_t)d->count);
@@ -218,8 +209,8 @@ static void release_schema(struct ArrowSchema *schema)
 }
 
 /*
- * Metadata of a column of IDs, which are plain numbers in Arrow: one key "heapdb.type" with value
- * "id", in the encoding of the interface (32-bit sizes before the strings).
+ * Metadata that marks a column of IDs, which are plain numbers in Arrow: one key "heapdb.type" with
+ * the value "id", encoded as the interface requires (32-bit sizes before the strings).
  */
 static const struct {
 	int32_t count, key_size;
@@ -243,7 +234,7 @@ static int init_schema(struct ArrowSchema *schema, const char *format, const cha
 	return copy ? 0 : ENOMEM;
 }
 
-/* Makes a column refer to a dictionary of strings. */
+/* Turns a column into indexes into a dictionary of strings. */
 static int init_dictionary_schema(struct ArrowSchema *schema)
 {
 	schema->dictionary = calloc(1, sizeof(*schema->dictionary));
@@ -290,12 +281,12 @@ fail:
 
 /* ---- batches ---- */
 
-/* A column of the batch being filled, which is the private_data of its array. */
+/* A column of the batch being filled: the private_data of its array. */
 struct arrow_column {
 	const void *buffers[BUFFERS]; /* owned: validity, values or offsets, text */
 	enum hdb_type type;
 	const struct dictionary *dictionary; /* shared, or NULL if none */
-	size_t room;                         /* rows that fit */
+	size_t room;                         /* number of rows that fit */
 	size_t text_size, text_capacity;
 };
 
@@ -343,8 +334,8 @@ static int resize(const void **buffer, size_t bytes)
 }
 
 /*
- * Reserves memory for `rows` rows. In buffers of some megabytes, realloc moves pages instead of
- * copying them, and pages that are never written take no memory.
+ * Reserves memory for `rows` rows. For buffers of this size, realloc moves pages instead of
+ * copying, and untouched pages cost nothing.
  */
 static int set_room(struct arrow_column *column, size_t rows)
 {
@@ -416,8 +407,8 @@ static void set_bit(const void *bits, size_t at, bool value)
 }
 
 /*
- * Records whether the row has a value. The bits are allocated at the first null, with 1 for all
- * previous rows.
+ * Records whether the row has a value. The bitmap is allocated at the first null, with all earlier
+ * rows set.
  */
 static int put_validity(struct ArrowArray *array, size_t row, bool is_there)
 {
@@ -454,7 +445,7 @@ static int put_text(struct arrow_column *column, const struct hdb_value *value)
 	return 0;
 }
 
-/* Stores a value in a row. A value whose type differs from the type of the column becomes null. */
+/* Stores a value in a row. A value of the wrong type becomes null. */
 static int put_value(struct ArrowArray *array, const struct hdb_value *value, size_t row)
 {
 	struct arrow_column *column = array->private_data;
@@ -495,7 +486,7 @@ static int fail_put(struct arrow_stream *s, int rc)
 	return hdb_fail(&s->err, HDB_ENOMEM, "cannot allocate memory for a batch of rows");
 }
 
-/* Reserves memory for `more` further rows in all columns. */
+/* Reserves memory for `more` rows in all columns. */
 static int make_room(struct arrow_stream *s, const struct ArrowArray *out, size_t more)
 {
 	const size_t need = (size_t)out->length + more;
@@ -572,7 +563,7 @@ static int put_column(struct arrow_stream *s, struct ArrowArray *array, size_t n
 	return put_gaps(array, from->there ? from->there + s->at : NULL, row, count);
 }
 
-/* Fills the columns of a batch. The result is like that of fill_rows. */
+/* Fills the columns of a batch. Returns the same codes as fill_rows. */
 static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 {
 	while ((size_t)out->length < s->batch_rows) {
@@ -601,7 +592,7 @@ static int fill_columns(struct arrow_stream *s, struct ArrowArray *out)
 	return HDB_OK;
 }
 
-/* Returns unused memory. */
+/* Frees unused memory of a batch. */
 static void trim(struct ArrowArray *out)
 {
 	for (int64_t i = 0; i < out->n_children; i++) {
@@ -614,7 +605,7 @@ static void trim(struct ArrowArray *out)
 	}
 }
 
-/* Returns the closest errno, because the interface has no other codes. */
+/* Returns the closest errno, the only kind of error that the interface knows. */
 static int errno_of(int code)
 {
 	switch (code) {

@@ -18,18 +18,18 @@ struct hdb {
 	struct derive derive;
 };
 
-/* The rows of an answer, which the query creates one by one. */
+/* An answer, whose query creates rows one by one. */
 struct hdb_rows {
 	struct query *query;
 	struct hdb_row_filter filter; /* copy of args->filter, if given */
-	struct session *before;       /* sessions for args->before; owned */
+	struct session *before;       /* one per args->before; owned */
 	/* indexed by column: the last string returned by hdb_rows_text, or NULL; owned */
 	char **texts;
 };
 
 /*
- * Returns HDB_EUSAGE if a pointer is NULL, as heapdb.h specifies. To be used at the beginning of
- * each function that takes pointers.
+ * Returns HDB_EUSAGE from the calling function if a pointer is NULL, as heapdb.h specifies. Every
+ * function that takes pointers begins with this.
  */
 #define API_NEEDS(pointers, err) \
 	do { \
@@ -39,8 +39,8 @@ struct hdb_rows {
 	} while (0)
 
 /*
- * Structures of the caller, which may have been compiled with an older or newer header. `first` is
- * the size of the structure in the first version of this soname (API_FIRST).
+ * Structures of callers that may have been compiled with an older or newer header. `first` is the
+ * size of the structure in the first version of this soname (API_FIRST).
  */
 
 /*
@@ -49,14 +49,14 @@ struct hdb_rows {
  */
 int api_check_struct(const void *theirs, size_t first, struct hdb_error *err);
 /*
- * Copies the caller's structure into ours, which has `size` bytes. Members that the caller's
- * version does not have become 0.
+ * Copies the caller's structure into ours, which has `size` bytes. Members missing from the
+ * caller's version become 0.
  */
 int api_read_struct(void *ours, size_t size, size_t first, const void *theirs,
 		    struct hdb_error *err);
 /*
- * Copies our structure into the caller's, up to the caller's size. api_check_struct must be called
- * before. Does nothing if `theirs` is NULL.
+ * Copies our structure into the caller's, up to the caller's size, which api_check_struct must have
+ * checked. `theirs` may be NULL.
  */
 void api_write_struct(void *theirs, size_t first, const void *ours, size_t size);
 
@@ -66,7 +66,7 @@ void api_write_struct(void *theirs, size_t first, const void *ours, size_t size)
 	TRY_ERRORS(api_read_struct(ours, sizeof(*(ours)), API_FIRST(ours), theirs, err))
 #define API_WRITE(theirs, ours) api_write_struct(theirs, API_FIRST(theirs), ours, sizeof(*(ours)))
 
-/* Returns the arguments that analyses take. */
+/* Returns the session that analyses expect. */
 static inline struct session api_session(struct hdb *db)
 {
 	return (struct session){ .heap = db->heap, .derive = &db->derive, .work = &db->work };
@@ -91,8 +91,8 @@ static inline int api_check_class(struct hdb *db, uint32_t class_no, struct hdb_
 }
 
 /*
- * Returns r, or an error if something could not be read. To be used at the end of each function
- * that reads names or the mapped dump.
+ * Returns r, or the first error in reading names or the mapped dump. Functions that read these end
+ * with this.
  */
 static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 {
@@ -103,7 +103,7 @@ static inline int api_end(const struct hdb *db, int r, struct hdb_error *err)
 
 /*
  * Reads a field of an instance. Returns HDB_NOTFOUND if the class does not have the field, or if
- * the instance is truncated, which the import has reported.
+ * the instance is truncated, which the import already reported.
  */
 struct heap_instance;
 int api_field_value(struct hdb *db, const struct heap_instance *instance,

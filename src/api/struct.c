@@ -1,12 +1,12 @@
 /*
- * api/struct.c - converts structures of callers that were compiled with an older or newer header.
+ * api/struct.c - converts structures for callers that were compiled with an older or newer header.
  */
 #include "api/handle.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size that a structure will ever have. A larger struct_size was not initialised. */
+/* No structure will ever be larger. A larger struct_size was not initialised. */
 #define STRUCT_BYTES_MAX (1u << 20)
 
 static size_t struct_size(const void *theirs, size_t first)

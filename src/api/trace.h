@@ -1,6 +1,6 @@
 /*
- * api/trace.h - heaps in formats other than HPROF: graphs in Perfetto traces and portable heap
- * dumps.
+ * api/trace.h - imports and converts heaps in formats other than HPROF: Perfetto traces and
+ * portable heap dumps.
  */
 #ifndef API_TRACE_H
 #define API_TRACE_H
@@ -16,8 +16,8 @@ struct api_trace {
 };
 
 /*
- * Opens an input. If it has neither format, returns HDB_NOTFOUND and consumes nothing. The caller
- * must call api_trace_close at the end, even after a failure.
+ * Opens an input. Returns HDB_NOTFOUND, and consumes nothing, if it has neither format. The caller
+ * must call api_trace_close, even after a failure.
  */
 int api_trace_open(struct api_trace *trace, struct base_input *input, struct phd_files files,
 		   struct base_work *work, struct hdb_error *err);

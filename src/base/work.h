@@ -66,7 +66,7 @@ struct base_work {
 };
 
 /*
- * Returns the default budget for a machine with `ram` bytes: a quarter of them, but at most
+ * Returns the default budget for a machine with `ram` bytes: a quarter of RAM, but at most
  * MEMORY_DEFAULT_MAX on machines with up to MEMORY_LARGE.
  */
 uint64_t base_work_default(uint64_t ram);

@@ -5,7 +5,7 @@
 #include "base/try.h"
 #include "hprof/reader.h"
 
-/* Approximate size at which the segment of collected sub-records is written. */
+/* Approximate segment size. Sub-records are collected up to this size, then written. */
 #define SEGMENT_BYTES (1u << 20)
 
 static const uint8_t zeros[4096];
@@ -99,7 +99,7 @@ int hprof_write_head(struct hprof_writer *w, const char *version, uint64_t ms)
 	return HDB_OK;
 }
 
-/* Writes a record. The body consists of the bytes put so far, followed by zeros. */
+/* Writes a record whose body is the bytes put so far, followed by zeros. */
 static int write_record(struct hprof_writer *w, uint8_t tag, uint64_t zero_bytes)
 {
 	uint8_t head[9] = { tag };

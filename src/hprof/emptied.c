@@ -10,13 +10,15 @@
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
-/* Number of records and sub-records examined before the dump is assumed to be an ordinary one. */
+/*
+ * Number of records and sub-records to examine. If none is conclusive, the dump is read normally.
+ */
 #define RECORDS_MAX (1u << 22)
 #define SUBS_MAX (1u << 20)
 
 /*
- * Sets *out to the number of bytes that the elements of the array at `offset` should have according
- * to its header, or to 0 for other sub-records.
+ * Sets *out to the size of an array's elements according to its header, or to 0 for other
+ * sub-records.
  */
 static int missing_of(struct base_view *view, const struct hprof_sub *sub, unsigned id_size,
 		      uint64_t *out, struct hdb_error *err)

@@ -1,8 +1,7 @@
 /*
  * hprof/quick.h - the fast reader of instances and arrays, which make up nearly all of a dump.
  *
- * The walk and the threads that read ahead of it use the same inline function, so both get the same
- * results.
+ * The walk and the prescan threads share this inline function, so they get the same results.
  */
 #ifndef HPROF_QUICK_H
 #define HPROF_QUICK_H
@@ -11,9 +10,8 @@
 #include "hprof/reader.h"
 
 /*
- * Distance of prefetches in bytes: three pages. The hardware prefetcher does not cross page
- * boundaries, and the address translation for the next page takes as long as reading dozens of
- * sub-records.
+ * Prefetch distance in bytes: three pages. The hardware prefetcher does not cross page boundaries,
+ * and translating the address of the next page takes as long as reading dozens of sub-records.
  */
 #define HPROF_PREFETCH_AHEAD 12288
 
@@ -23,15 +21,15 @@ static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
-/* Size of the longest header, which instances and object arrays have. */
+/* Size of the longest header: that of instances and object arrays. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*
- * Reads the sub-record at range.offset, which must be in the view's window or at its end. Returns
- * true if it is an instance or an array that ends at or before the limit. Returns false, with *sub
- * unspecified, for any other sub-record, and if the window does not contain the whole header.
- * class_id is meaningless for a primitive array. Callers pass id_size as a constant, so that the
- * function is compiled once for each value.
+ * Reads the sub-record at range.offset, which must be inside the view's window or at its end.
+ * Returns true if it is an instance or array that ends at or before the limit. Returns false, with
+ * *sub undefined, for any other sub-record, or if its header is not completely inside the window.
+ * class_id is undefined for a primitive array. Callers pass id_size as a constant, so that the
+ * compiler specialises the function for each size.
  */
 static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_range range,
 				   const unsigned id_size, struct hprof_sub *sub)
@@ -63,7 +61,9 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	} else {
 		return false;
 	}
-	/* No sum can overflow, because sizes are below 2^35 and no file ends beyond 2^63. */
+	/*
+	 * These sums cannot overflow: sizes are below 2^35, and no file is larger than 2^63 bytes.
+	 */
 	if (body + size > range.limit)
 		return false;
 	sub->offset = at;
@@ -77,8 +77,8 @@ static inline bool hprof_quick_sub(const struct base_view *view, struct hprof_ra
 	sub->body_size = size;
 	sub->end = body + size;
 	/*
-	 * Prefetches the next sub-records, which halves the time for dumps that exceed the caches.
-	 * The address may be outside the mapping, which is harmless for a prefetch.
+	 * Prefetching the next sub-records halves the time for dumps that exceed the caches. The
+	 * address may be outside the mapping; a prefetch does not fault.
 	 */
 	prefetch_read((const void *)((uintptr_t)p + (sub->end - at) + HPROF_PREFETCH_AHEAD));
 	return true;

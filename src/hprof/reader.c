@@ -1,8 +1,8 @@
 /*
  * hprof/reader.c - strict readers of single HPROF records. See reader.h.
  *
- * Each length is compared with the file's size before its bytes are requested, so if a view fails,
- * the source has failed.
+ * Every length is checked against the file's size before its bytes are requested, so if a view
+ * fails, the source cannot be read.
  */
 #include "hprof/reader.h"
 
@@ -107,8 +107,7 @@ bool hprof_sub_is_root(uint8_t tag)
 }
 
 /*
- * Other file formats that users may pass by mistake. They are recognised by their first
- * FOREIGN_SIZE bytes.
+ * Other file formats that users may pass by mistake, recognised by their first FOREIGN_SIZE bytes.
  */
 #define FOREIGN_SIZE 512
 static const char *foreign_name(const uint8_t *p, uint64_t size)
@@ -149,8 +148,8 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
 	/*
-	 * A trace is a sequence of packets: field 1, length-delimited, containing the packet's own
-	 * fields.
+	 * A trace is a sequence of packets: field 1, length-delimited, with the fields of the
+	 * packet inside.
 	 */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
@@ -237,10 +236,7 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	return base_view_at(view, rec->body_offset, need, err);
 }
 
-/*
- * Returns the result of a reader after body_at returned NULL: the code of the error that was set,
- * or otherwise HDB_EFORMAT.
- */
+/* Returns the error code after body_at returned NULL: that of *err, or HDB_EFORMAT. */
 static int body_failed(const struct hdb_error *err)
 {
 	return err && err->code < 0 ? err->code : HDB_EFORMAT;

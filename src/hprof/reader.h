@@ -1,8 +1,8 @@
 /*
  * hprof/reader.h - reads HPROF: the file header, top-level records, and heap sub-records.
  *
- * This file declares strict readers of single records. hprof/walk.h combines them, recovers damaged
- * files, and decides which records belong to which dump. Nothing here depends on the store.
+ * This file declares strict readers of single records. hprof/walk.h combines them, recovers from
+ * damage, and decides which records belong to which dump. Nothing here depends on the store.
  * FORMAT.md in this directory describes the format, with the source of each rule.
  */
 #ifndef HPROF_READER_H
@@ -34,8 +34,8 @@ enum hprof_tag {
 };
 
 /*
- * Flags of ALLOC SITES records, from the agent's hprof_b_spec.h. A record without the first flag is
- * complete.
+ * Flags of ALLOC SITES records, from the agent's hprof_b_spec.h. Without HPROF_SITES_INCREMENTAL, a
+ * record is complete.
  */
 enum hprof_sites_flag {
 	HPROF_SITES_INCREMENTAL = 1,
@@ -72,8 +72,8 @@ enum hprof_sub_tag {
 };
 
 /*
- * First field of a class, an int, in dumps made from heap graphs. It is the number of bytes by
- * which an instance exceeds the instance size of its class.
+ * Name of an int that is the first field of some classes in dumps made from heap graphs: the number
+ * of bytes by which an instance exceeds the instance size of its class.
  */
 #define HPROF_MORE_BYTES "$moreBytes"
 
@@ -90,7 +90,7 @@ enum hprof_sub_tag {
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
 /*
- * The data deliberately removed from a dump, from most to least. Databases store these values, so
+ * What was deliberately removed from a dump, from most to least. Databases store these values, so
  * they must never be renumbered.
  */
 enum hprof_redaction {
@@ -111,13 +111,13 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
 
-/* Length of the text up to its first number, which identifies the mark. */
+/* Length of the text before its first number; this much identifies the mark. */
 #define HPROF_PHD_SAME 38u
 
 /* Contents of the mark in a converted PHD. */
 struct hprof_phd {
 	unsigned version; /* 0 if the dump was not converted from a PHD */
-	/* number of bytes before the elements of arrays */
+	/* size of array headers in bytes */
 	unsigned object_header, primitive_header;
 	unsigned reference; /* size of a reference in bytes */
 	char by[200];       /* name of the VM */
@@ -148,35 +148,35 @@ struct hprof_file {
 	uint64_t timestamp_ms; /* milliseconds since 1970, UTC */
 	uint64_t first_record; /* offset of the first record */
 	/*
-	 * Whether primitive arrays have no elements, regardless of their lengths. False after
-	 * hprof_open. Set by hprof_find_emptied.
+	 * Whether primitive arrays have no elements, whatever their lengths. False after
+	 * hprof_open; set by hprof_find_emptied.
 	 */
 	bool is_emptied;
 	/*
-	 * if set, a search for the next record after damage ends with HDB_EINTR; borrowed; NULL
-	 * after hprof_open
+	 * if not NULL and set, ends a search for the next record after damage with HDB_EINTR;
+	 * borrowed; NULL after hprof_open
 	 */
 	const base_flag *cancel;
 };
 
-/* Returns the size in bytes of a value of `type` in the file, or 0 for an unknown type. */
+/* Returns the size in the file of a value of `type`, or 0 for an unknown type. */
 unsigned hprof_type_size(uint8_t type, unsigned id_size);
 
 /* Returns the name of a type, such as "int" or "object", or NULL for an unknown type. Static. */
 const char *hprof_type_name(uint8_t type);
 
 /*
- * Reads the header. Fails with HDB_EFORMAT if the file is not HPROF, with a message that names the
- * actual format (empty, text, gzip, zip, ELF core, Perfetto, JFR) if the first bytes show it, or if
- * the id size is neither 4 nor 8. Fails with HDB_ETRUNC if the header is truncated.
+ * Reads the header. Fails with HDB_ETRUNC if it is truncated, and with HDB_EFORMAT if the ID size
+ * is neither 4 nor 8 or the file is not HPROF. In the latter case the message names the actual
+ * format (empty, text, gzip, zip, ELF core, Perfetto, JFR) if the first bytes reveal it.
  */
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err);
 
 /* A top-level record. */
 struct hprof_record {
-	uint64_t offset;      /* of its tag */
+	uint64_t offset;      /* offset of its tag */
 	uint64_t body_offset; /* offset of the body: offset + 9 */
-	/* size in bytes; for heap dump records, a u4 length that has wrapped is corrected */
+	/* size in bytes; for heap dump records, corrected if the u4 length wrapped around */
 	uint64_t body_size;
 	uint32_t time_us; /* time in microseconds since the header's timestamp */
 	uint8_t tag;
@@ -201,7 +201,7 @@ struct hprof_frame {
 	uint64_t signature_string_id;
 	uint64_t source_string_id;
 	uint32_t class_serial;
-	int32_t line; /* line number if above 0; 0 means none, -1 unknown, -2 compiled, -3 native */
+	int32_t line; /* line number if positive; 0 none, -1 unknown, -2 compiled, -3 native */
 };
 struct hprof_trace {
 	uint32_t trace_serial;
@@ -225,7 +225,7 @@ struct hprof_heap_summary {
 };
 struct hprof_alloc_sites {
 	uint16_t flags;
-	uint32_t cutoff_ratio_bits; /* a float's bits */
+	uint32_t cutoff_ratio_bits; /* bits of a float */
 	uint32_t live_bytes;
 	uint32_t live_instances;
 	uint64_t allocated_bytes;
@@ -256,8 +256,8 @@ struct hprof_control_settings {
 };
 
 /*
- * Read the bodies of records. All of these functions fail with HDB_EFORMAT and the offset if the
- * body is too short for its record type.
+ * Read the bodies of records. Each fails with HDB_EFORMAT, and reports the offset, if the body is
+ * too short for its record type.
  */
 int hprof_read_utf8(const struct hprof_file *file, struct base_view *view,
 		    const struct hprof_record *rec, struct hprof_utf8 *out, struct hdb_error *err);
@@ -293,7 +293,7 @@ int hprof_read_control_settings(const struct hprof_file *file, struct base_view 
 
 /* A heap sub-record. Its tag determines which members are valid. */
 struct hprof_sub {
-	uint64_t offset; /* of its tag */
+	uint64_t offset; /* offset of its tag */
 	uint64_t end;    /* offset after the last byte */
 	uint64_t id;     /* object id; in HEAP_DUMP_INFO, the u4 heap id */
 	/*
@@ -307,21 +307,21 @@ struct hprof_sub {
 	 * after the instance size of a class.
 	 */
 	uint64_t body_offset;
-	uint64_t body_size; /* bytes of these */
+	uint64_t body_size; /* size of the data at body_offset */
 	/* number of elements in an array, body_size of an instance, or instance size of a class */
 	uint32_t length;
 	uint32_t trace_serial;  /* instance, array, class, thread object */
-	uint32_t thread_serial; /* roots that have one */
+	uint32_t thread_serial; /* roots with a thread */
 	/*
-	 * for a JNI local or Java frame, its frame (0xffffffff if none); for a JNI monitor, its
-	 * depth
+	 * for a JNI local or Java frame root, the frame (0xffffffff if none); for a JNI monitor
+	 * root, the depth
 	 */
 	uint32_t frame_number;
 	uint8_t tag;
 	uint8_t element_type; /* primitive array */
 };
 
-/* The offset at which a sub-record begins, and the offset beyond which it must not extend. */
+/* Offset at which a sub-record begins, and offset beyond which it must not extend. */
 struct hprof_range {
 	uint64_t offset;
 	uint64_t limit;
@@ -329,8 +329,8 @@ struct hprof_range {
 
 /*
  * Reads the sub-record at range.offset. Fails with HDB_EFORMAT for an unknown tag or basic type,
- * and with HDB_ETRUNC if the sub-record extends beyond the limit or the end of the file.
- * out->offset and out->tag are set in these cases too.
+ * and with HDB_ETRUNC if the sub-record extends beyond the limit or the end of the file; even then,
+ * sets out->offset and out->tag.
  */
 int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 		      struct hprof_range range, struct hprof_sub *out, struct hdb_error *err);
@@ -340,8 +340,8 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 		   struct hprof_sub *out, struct hdb_error *err);
 
 /*
- * Determines the size of an array's body without trailing zero bytes, but at least `least`. Fails
- * if the view cannot read the body.
+ * Finds the size of an array's body without trailing zero bytes, or `least` if that is larger.
+ * Fails if the body cannot be read.
  */
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
@@ -363,7 +363,7 @@ struct hprof_class {
 	uint64_t loader_id;
 	uint64_t signers_id;
 	uint64_t protection_domain_id;
-	/* size in bytes of the instance fields, including those of superclasses */
+	/* size of the instance fields in bytes, including inherited ones */
 	uint32_t instance_size;
 	uint32_t trace_serial;
 	uint32_t constant_count;
@@ -374,7 +374,7 @@ struct hprof_class {
 	uint64_t fields_offset;
 };
 
-/* Reads a CLASS_DUMP that hprof_sub_read accepted, so that its parts are in bounds. */
+/* Reads a CLASS_DUMP that hprof_sub_read accepted, so its parts are known to be in bounds. */
 int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 		     const struct hprof_sub *sub, struct hprof_class *out, struct hdb_error *err);
 

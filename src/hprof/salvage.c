@@ -1,8 +1,8 @@
 /*
  * hprof/salvage.c - distinguishes records from garbage; see salvage.h.
  *
- * Evidence is measured in bits, as the negative logarithm of the probability that garbage looks the
- * same. An instance of a known class is the strongest evidence. A root is the weakest, because
+ * Evidence is measured in bits: the negative logarithm of the probability that garbage would look
+ * the same. An instance of a known class is the strongest evidence. A root is the weakest, because
  * small numbers and 0xff bytes look like root tags.
  */
 #include "hprof/salvage.h"
@@ -13,32 +13,30 @@
 
 #include <assert.h>
 
-/* Number of bytes that a search examines between checks of the cancel flag. */
+/* Number of bytes searched between checks of the cancel flag. */
 #define CANCEL_BYTES 1024u
 
 /*
- * Maximum number of classes, more than any VM loads. It keeps the table below 32 MB, regardless of
- * the dump.
+ * Maximum number of classes. No VM loads as many, and it keeps the table below 32 MB for any dump.
  */
 #define CLASS_LIMIT (1u << 21)
 
-/* Maximum number of sub-records followed to collect evidence. */
+/* Maximum number of sub-records to follow for evidence. */
 #define CHAIN_MAX 64
 
 /*
- * Evidence, in bits, provided by the end of a chain of sub-records: at the limit, before a
- * top-level record, or truncated by the end of the file.
+ * Evidence, in bits, if a chain of sub-records ends at the limit, before a top-level record, or at
+ * a truncated sub-record at the end of the file.
  */
 enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
 
 /*
- * Maximum number of consecutive records with unknown tags that are skipped to reach a known record.
- * If this many lengths in a row each lead to another record inside the file, they are sufficient
- * evidence.
+ * Maximum number of consecutive records with unknown tags to skip before a known one. If this many
+ * lengths in a row each lead to another record inside the file, that is sufficient evidence.
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* Third result of a check, which neither confirms (1) nor rejects (0) a record. */
+/* Result of a check that neither confirms (1) nor rejects (0) a record. */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -46,7 +44,7 @@ void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 {
 	assert(file->id_size == 4 || file->id_size == 8);
 	*s = (struct hprof_salvage){ .file = file, .view = view };
-	/* A search takes a few steps per byte, and each byte is searched only a few times. */
+	/* A search takes a few steps per byte, and searches each byte only a few times. */
 	s->budget = file->source->size / 4 > UINT64_MAX / 64 ? UINT64_MAX :
 							       file->source->size * 16 + (1u << 20);
 }
@@ -131,8 +129,8 @@ static bool spend(struct hprof_salvage *s, uint64_t steps)
 }
 
 /*
- * Returns whether a string may have been written by a VM. Such strings contain no zero byte,
- * because Modified UTF-8 encodes U+0000 in two bytes.
+ * Returns whether a VM may have written this string. Such strings contain no zero byte, because
+ * Modified UTF-8 encodes U+0000 in two bytes.
  */
 static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t size,
 			  struct hdb_error *err)
@@ -151,8 +149,8 @@ static int text_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t siz
 }
 
 /*
- * Returns 1 if the counts inside a record of variable size are consistent with its size, or if the
- * record has a different kind, and otherwise 0.
+ * Returns 1 if the counts inside a record are consistent with its size, or if this kind of record
+ * has none, and otherwise 0.
  */
 static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body, uint64_t size,
 			    struct hdb_error *err)
@@ -176,8 +174,8 @@ static int counts_plausible(struct hprof_salvage *s, uint8_t tag, uint64_t body,
 }
 
 /*
- * Checks the head of a top-level record. If it is plausible, sets *end and returns 1. Otherwise
- * returns 0. The contents of a heap dump record are not examined, and its end may be beyond the end
+ * Checks the header of a top-level record. If it is plausible, sets *end and returns 1; otherwise
+ * returns 0. Does not examine the contents of a heap dump record, whose end may be beyond the end
  * of the file.
  */
 static int head_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t *end, bool *is_heap,
@@ -219,9 +217,9 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 }
 
 /*
- * Judges a heap record by its sub-records, which are better evidence than the data after it,
- * because its length may be wrong, or 0 if the writer was stopped before filling it in. Returns
- * UNDECIDED if only the data after it can decide.
+ * Judges a heap record by its sub-records, which are better evidence than the data after it: its
+ * length may be wrong, or 0 if the writer was stopped before filling it in. Returns UNDECIDED if
+ * only the data after it can decide.
  */
 static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
 			  struct hdb_error *err)
@@ -243,8 +241,8 @@ static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, 
 }
 
 /*
- * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if it
- * cannot, and a value below 0 if the source failed.
+ * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if none
+ * can, and a negative value if the source cannot be read.
  */
 static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *left,
 			struct hdb_error *err)
@@ -266,7 +264,7 @@ static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *lef
 	return 1;
 }
 
-/* The evidence that makes a record plausible (hprof_record_plausible). */
+/* The evidence required of a record (hprof_record_plausible). */
 struct evidence {
 	unsigned depth;   /* number of consecutive records */
 	unsigned need;    /* required strength of a heap record's sub-records */
@@ -318,9 +316,9 @@ int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned dept
 }
 
 /*
- * Returns the evidence provided by a root, in bits, or a value below 0 if it cannot be a root. A
- * run of plain roots still looks like roots when it is read from a wrong offset. Their IDs must
- * therefore belong to a class or look like addresses: aligned, with zeros in the high bytes.
+ * Returns the evidence provided by a root, in bits, or a negative value if it cannot be a root. A
+ * run of plain roots read from a wrong offset still looks like roots. Their IDs must therefore
+ * belong to a class or look like addresses: aligned, with zeros in the high bytes.
  */
 static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *sub)
 {
@@ -351,9 +349,7 @@ static int root_strength(const struct hprof_salvage *s, const struct hprof_sub *
 	}
 }
 
-/*
- * Checks the header of a class dump. Every known writer sets the two reserved identifiers to zero.
- */
+/* Checks the header of a class dump. All known writers set the two reserved identifiers to zero. */
 static int class_plausible(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 			   struct hdb_error *err)
 {
@@ -401,8 +397,8 @@ static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_s
 }
 
 /*
- * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if it is not, and 2 if it extends
- * beyond the limit.
+ * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if not, and 2 if it extends beyond
+ * the limit.
  */
 static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		      struct hprof_sub *sub, struct hdb_error *err)
@@ -448,8 +444,8 @@ int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limi
 			return 0;
 		roots += n == roots && hprof_sub_is_root(sub.tag);
 		/*
-		 * A single root is not accepted even if valid sub-records follow it, because
-		 * garbage that happens to end there looks the same.
+		 * A single root is not enough even if valid sub-records follow, because garbage
+		 * before valid sub-records would look the same.
 		 */
 		if (need >= HPROF_STRENGTH_SURE &&
 		    ((n == 0 && bits == 0) || (n < 4 && roots > 0 && roots <= n)))
@@ -489,7 +485,10 @@ int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hd
 			return hprof_view_failed(err);
 		if (!spend(s, 1))
 			return 0;
-		/* Examining an offset takes longer than reading a byte. */
+		/*
+		 * Examining an offset takes longer than reading a byte, so this also checks the
+		 * cancel flag.
+		 */
 		if (at % CANCEL_BYTES == 0 && base_flag_is_set(s->file->cancel))
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		search->offset = at;

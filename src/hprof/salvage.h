@@ -2,9 +2,9 @@
  * hprof/salvage.h - distinguishes records from garbage, for the walk when lengths cannot be
  * trusted. Private to src/hprof.
  *
- * This module does not decide about events. It only estimates the likelihood that a record begins
- * at an offset. All searches share one budget that is linear in the file's size, so the total time
- * is linear for every file.
+ * This module only estimates how likely a record is to begin at an offset; the walk decides what to
+ * report. All searches share one budget that is linear in the file's size, so the total time is
+ * linear for every file.
  */
 #ifndef HPROF_SALVAGE_H
 #define HPROF_SALVAGE_H
@@ -16,28 +16,25 @@ struct hprof_salvage {
 	const struct hprof_file *file;
 	struct base_view *view;    /* borrowed from the walk */
 	struct base_idmap classes; /* known class IDs; all values are 0 */
-	uint64_t budget;           /* steps left for searches */
+	uint64_t budget;           /* remaining search steps */
 };
 
 /* Evidence, in bits, that callers require from hprof_chain_strength. */
 enum {
 	HPROF_STRENGTH_ANY = 1,     /* it parses */
-	HPROF_STRENGTH_LIKELY = 20, /* used at an offset where a sub-record is expected */
-	HPROF_STRENGTH_SURE = 50    /* used at an offset found by a search */
+	HPROF_STRENGTH_LIKELY = 20, /* required where a sub-record is expected */
+	HPROF_STRENGTH_SURE = 50    /* required at an offset found */
 };
 
 /*
- * Initialises the state without known classes. The caller must release it with
+ * Initialises the state, with no known classes. The caller must release it with
  * hprof_salvage_release.
  */
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
 			struct base_view *view);
 void hprof_salvage_release(struct hprof_salvage *s);
 
-/*
- * Adds a class ID to the known class IDs. Beyond a fixed number, further IDs are ignored. Fails
- * with HDB_ENOMEM.
- */
+/* Adds a known class ID. Beyond a fixed number, further IDs are ignored. Fails with HDB_ENOMEM. */
 int hprof_salvage_add_class(struct hprof_salvage *s, uint64_t class_id, struct hdb_error *err);
 
 /*
@@ -51,14 +48,14 @@ static inline bool hprof_tag_is_heap(uint8_t tag)
 }
 
 /*
- * Returns whether an unknown tag may belong to a record of a later version of the format. Excludes
- * 0, which is frequent in damaged areas, and the tags of sub-records.
+ * Returns whether an unknown tag may belong to a record of a later version of the format. Tag 0,
+ * which is frequent in damaged areas, and the tags of sub-records do not count.
  */
 bool hprof_tag_unknown(uint8_t tag);
 
 /*
- * Maximum size of a string that is trusted without examination. A longer string is trusted if its
- * first bytes, up to this number, contain no zero.
+ * Limits for plausible strings: a maximum size, and the number of first bytes, none of which may be
+ * zero.
  */
 #define HPROF_TEXT_MAX (1u << 24)
 #define HPROF_TEXT_LOOK 24u
@@ -71,31 +68,31 @@ bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 
 /*
  * Returns 1 if the file ends at `offset`, or if a top-level record begins there and is followed by
- * depth - 1 other records or the end of the file. Otherwise returns 0, or a value below 0 if the
- * source failed.
+ * depth - 1 others or by the end of the file. Otherwise returns 0, or a negative value if the
+ * source cannot be read.
  */
 int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			   struct hdb_error *err);
 
 /*
- * Like hprof_record_plausible, but each of the records may be preceded by records with unknown tags
- * whose lengths lead to it.
+ * Like hprof_record_plausible, but skips records with unknown tags before each record if their
+ * lengths lead to it.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);
 
 /*
  * Returns 1 if the record's size is exactly what its tag and the counts in its body require.
- * Returns 0 if it is not, or if these do not determine the size (strings, heap dumps), and a value
- * below 0 if reading the source failed.
+ * Returns 0 if it is not, or if the size cannot be derived (strings, heap dumps), and a negative
+ * value if the source cannot be read.
  */
 int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 		      struct hdb_error *err);
 
 /*
- * Returns 1 if the sub-records from `offset` on provide evidence of `need` bits before `limit`, 0
- * if they do not, and a value below 0 if reading the source failed. An end exactly at `limit`, or a
- * top-level record after the sub-records, counts as evidence too.
+ * Returns 1 if the sub-records from `offset` to `limit` provide evidence of `need` bits, 0 if not,
+ * and a negative value if the source cannot be read. An end exactly at `limit`, or a top-level
+ * record after the sub-records, also counts as evidence.
  */
 int hprof_chain_strength(struct hprof_salvage *s, uint64_t offset, uint64_t limit, unsigned need,
 			 struct hdb_error *err);
@@ -105,7 +102,7 @@ struct hprof_search {
 	uint64_t from;     /* first offset to try */
 	uint64_t until;    /* offset after the last offset to try */
 	uint64_t limit;    /* offset at or before which a sub-record must end */
-	bool with_subs;    /* look for sub-records */
+	bool with_subs;    /* whether to search for sub-records */
 	bool with_records; /* whether to search for top-level records */
 	uint64_t offset;   /* result: offset of the record that was found */
 	/* result: whether a top-level record rather than a sub-record was found */
@@ -113,8 +110,8 @@ struct hprof_search {
 };
 
 /*
- * Returns 1 if the search was successful, 0 if it was not or the budget is exhausted, and a value
- * below 0 if reading the source failed.
+ * Returns 1 if the search succeeded, 0 if it failed or the budget is exhausted, and a negative
+ * value if the source cannot be read.
  */
 int hprof_search(struct hprof_salvage *s, struct hprof_search *search, struct hdb_error *err);
 

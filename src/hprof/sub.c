@@ -2,20 +2,20 @@
  * hprof/sub.c - parses heap sub-records: roots, class dumps, instances and arrays. See reader.h and
  * parse.h.
  *
- * Only a class dump must be parsed completely to find its end. The size of any other sub-record
- * follows from its header.
+ * Only a class dump must be parsed completely to find its end. The header of any other sub-record
+ * determines its size.
  */
 #include "base/bytes.h"
 #include "hprof/parse.h"
 
 #include <assert.h>
 
-/* Number of bytes of a body that are examined at a time. */
+/* Number of bytes of a body to examine at a time. */
 #define CONTENT_CHUNK (1u << 20)
 
 /*
- * Returns the number of bytes after the object ID in a root's body, or -1 for tags that are not
- * roots.
+ * Returns the number of bytes after the object ID in a root's body, or -1 if the tag is not that of
+ * a root.
  */
 static int root_tail(uint8_t tag, unsigned id_size)
 {
@@ -73,7 +73,7 @@ static void parse_root(const uint8_t *p, unsigned id_size, struct hprof_sub *out
 	}
 }
 
-/* A position in a class dump, and the offset at which it must end. */
+/* A position in a class dump, and the offset beyond which the dump must not extend. */
 struct cursor {
 	struct base_view *view;
 	uint64_t offset;
@@ -94,8 +94,8 @@ static int take(struct cursor *cur, uint64_t size, const uint8_t **p, struct hdb
 }
 
 /*
- * Skips a count, and `*count` entries. Each entry has a header of `head` bytes that ends with a
- * basic type.
+ * Reads a count into *count, and skips that many entries. Each has a header of `head` bytes that
+ * ends with a basic type.
  */
 static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint32_t *count,
 			struct hdb_error *err)
@@ -120,8 +120,8 @@ static int skip_entries(struct cursor *cur, unsigned head, bool has_value, uint3
 }
 
 /*
- * Finds the parts of a class dump. Before the call, `cur` is at the end of the instance size. After
- * the call, it is at the end of the class.
+ * Finds the parts of a class dump. Advances `cur` from the end of the instance size to the end of
+ * the dump.
  */
 static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_error *err)
 {
@@ -135,7 +135,7 @@ static int class_parts(struct cursor *cur, struct hprof_class *out, struct hdb_e
 	return skip_entries(cur, id_size + 1, false, &out->field_count, err);
 }
 
-/* Parses a class dump whose head is at p. `cur` is positioned after the head. */
+/* Parses a class dump with its head at p and `cur` after the head. */
 static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *out,
 		       struct hdb_error *err)
 {
@@ -155,8 +155,8 @@ static int parse_class(const uint8_t *p, struct cursor *cur, struct hprof_sub *o
 }
 
 /*
- * Returns the number of bytes after the tag that determine the size of a sub-record, or 0 for an
- * unknown tag.
+ * Returns the size of a sub-record's head after the tag, which determines the size of the whole, or
+ * 0 for an unknown tag.
  */
 static unsigned head_size(uint8_t tag, unsigned id_size)
 {
@@ -180,7 +180,7 @@ static unsigned head_size(uint8_t tag, unsigned id_size)
 	}
 }
 
-/* Parses the head of an instance or array at p, and sets the number of bytes that follow it. */
+/* Parses the head of an instance or array at p, and finds the size of its body. */
 static int parse_object(const struct hprof_file *file, const uint8_t *p, struct hprof_sub *out)
 {
 	const unsigned id_size = file->id_size;
@@ -325,10 +325,7 @@ int hprof_class_read(const struct hprof_file *file, struct base_view *view,
 	return rc;
 }
 
-/*
- * Takes bytes that must be before the end of the file. The class dump as a whole has already been
- * checked.
- */
+/* Takes bytes of a class dump that has already been checked completely. */
 static int entry_take(struct base_view *view, uint64_t *offset, uint64_t size, const uint8_t **p,
 		      struct hdb_error *err)
 {

@@ -2,8 +2,8 @@
  * hprof/walk.c - walks over a whole file; see walk.h.
  *
  * The quick path handles instances and arrays that are within the view's window and end inside
- * their segment. All other cases (roots, classes, segment ends, damage) take the slow path. Once
- * per heap record, salvage.c determines whether the length of the record can be trusted.
+ * their segment. Everything else (roots, classes, segment ends, damage) takes the slow path. Once
+ * per heap record, salvage.c decides whether the record's length can be trusted.
  */
 #include "hprof/walk.h"
 
@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Maximum size of a string whose length is trusted without examination. */
+/* Maximum size of a string that is trusted without looking for zero bytes. */
 #define SUSPICIOUS_TEXT 256
 
 const char *hprof_problem_name(int kind)
@@ -67,8 +67,8 @@ void hprof_walk_release(struct hprof_walk *walk)
 }
 
 /*
- * Returns whether there are many LF bytes near the start of the file and all of them follow a CR,
- * which indicates a transfer in text mode.
+ * Returns whether a transfer in text mode converted line ends: there are many LF bytes near the
+ * start of the file, and each follows a CR.
  */
 static bool lines_converted(struct hprof_walk *walk)
 {
@@ -112,10 +112,7 @@ int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 
 /* ---- top-level records ---- */
 
-/*
- * Returns 1 if sub-records anywhere in the body of the record provide evidence, 0 if they do not,
- * or a failure.
- */
+/* Returns 1 if the body of the record looks like sub-records, 0 if not, or a failure. */
 static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -126,9 +123,9 @@ static int holds_subs(struct hprof_walk *walk, unsigned need, struct hdb_error *
 }
 
 /*
- * Examines a record. Returns 1 if its tag is unknown, its length leads to valid records, and its
- * contents do not look like a heap. Such a record can be skipped by its length, as other readers
- * do. Returns 0 if the tag is known or there is a different problem.
+ * Returns 1 if the record can be skipped by its length, as other readers do: its tag is unknown,
+ * its length leads to valid records, and its contents do not look like a heap. Returns 0 if the tag
+ * is known or another problem exists.
  */
 static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -148,7 +145,7 @@ static int unknown_record(struct hprof_walk *walk, enum hprof_event *event, stru
 	return 1;
 }
 
-/* Handles walk->next_record if no valid record begins there. */
+/* Handles an offset, walk->next_record, at which no valid record begins. */
 static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, size = hprof_walk_file_size(walk);
@@ -201,7 +198,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 
-/* Handles sub-records that were found by a search and do not belong to a heap record. */
+/* Opens a heap record for sub-records that a search found outside any heap record. */
 static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 {
 	walk->record = (struct hprof_record){
@@ -215,7 +212,7 @@ static int open_headless(struct hprof_walk *walk, enum hprof_event *event)
 	return hprof_walk_open_heap(walk, event);
 }
 
-/* Adds the number of bytes missing from emptied arrays to the length of a heap record. */
+/* Corrects the length of a heap record whose arrays have no elements. */
 static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -227,7 +224,7 @@ static int measure_emptied(struct hprof_walk *walk, struct hdb_error *err)
 	return rc;
 }
 
-/* Begins a heap record, and determines whether its length can be trusted. */
+/* Begins a heap record, and decides whether to trust its length. */
 static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -256,8 +253,8 @@ static int begin_heap(struct hprof_walk *walk, enum hprof_event *event, struct h
 }
 
 /*
- * Handles a record that extends beyond the end of the file. Either it is truncated, or its length
- * is wrong.
+ * Handles a record that extends beyond the end of the file, because either the file is truncated or
+ * the length is wrong.
  */
 static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
@@ -283,9 +280,9 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 }
 
 /*
- * Examines a record that is within bounds but is not followed by a valid record. Returns 1 if its
- * length is wrong, because another record begins inside it. The walk then continues at that record.
- * Returns 0 if the record is valid.
+ * Checks a record that is within bounds but not followed by a valid record. Returns 1 if its length
+ * is wrong because another record begins inside it, where the walk then continues. Returns 0 if the
+ * record is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -316,7 +313,7 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	return 1;
 }
 
-/* Returns whether the body is large enough for reading the record. */
+/* Returns whether the body is large enough for this kind of record. */
 static bool body_readable(struct hprof_walk *walk)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -352,7 +349,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record, after extracting the data that the walk itself needs. */
+/* Emits the record, and notes what the walk itself needs from it. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -372,9 +369,8 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 }
 
 /*
- * Returns 1 if a long string is valid, 0 if not, or an error. VMs write no zero bytes in strings,
- * because Modified UTF-8 has none. A string whose length is damaged may extend over other records,
- * which contain many zero bytes.
+ * Returns 1 if a long string is valid, 0 if not, or an error. Modified UTF-8 contains no zero
+ * bytes. A string with a damaged length may extend over other records, which contain many.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
@@ -386,7 +382,7 @@ static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 	return memchr(p, 0, SUSPICIOUS_TEXT - 8) == NULL;
 }
 
-/* Handles a record with a truncated header, or data that is not a record. */
+/* Handles the last bytes of the file: a record with a truncated header, or garbage. */
 static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->next_record, left = hprof_walk_file_size(walk) - at;
@@ -409,7 +405,7 @@ static int cut_head(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 		hprof_tag_name(p[0]), at, 9 - left);
 }
 
-/* Performs one step at the top level. */
+/* Performs one step outside heap records. */
 static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	struct hprof_record *rec = &walk->record;
@@ -465,8 +461,8 @@ static int step_top(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 /* ---- the quick path ---- */
 
 /*
- * Reads an instance or array that is in the window and ends at or before the limit. Returns false
- * if the slow path is needed. Inlined once for each ID size.
+ * Reads an instance or array that is inside the window and ends at or before the limit. Returns
+ * false if the slow path is needed. Inlined once per ID size.
  */
 static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 {
@@ -482,7 +478,7 @@ static inline bool quick_sub(struct hprof_walk *walk, const unsigned id_size)
 	return true;
 }
 
-/* Returns whether the first HPROF_TEXT_LOOK bytes of the text contain no zero byte. */
+/* Returns whether the first HPROF_TEXT_LOOK bytes of a string contain no zero byte. */
 static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 {
 	for (unsigned i = 0; i < HPROF_TEXT_LOOK; i += 8) {
@@ -497,9 +493,9 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 }
 
 /*
- * Reads a short string record that is followed by another one. This fast path exists because a dump
- * begins with hundreds of thousands of such records. Returns false if step_top, which gives the
- * same result, must be used.
+ * Reads a short string record that another string record follows. A dump begins with hundreds of
+ * thousands of these. Returns false to leave the record to step_top, which would give the same
+ * result.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {
@@ -520,7 +516,7 @@ static inline bool quick_text(struct hprof_walk *walk)
 	if (left < 9 + id + HPROF_TEXT_LOOK || next[0] != HPROF_UTF8)
 		return false;
 	next_size = be32(next + 5);
-	/* Bytes in the window are before the end of the file, so no further check is needed. */
+	/* Everything in the window is inside the file, so no further check is needed. */
 	if (next_size < id || next_size > left - 9 || next_size > HPROF_TEXT_MAX ||
 	    !lacks_zero(next + 9 + id, next_size - id))
 		return false;

@@ -1,9 +1,9 @@
 /*
- * hprof/walk.h - walks over a whole HPROF file event by event and survives damage.
+ * hprof/walk.h - walks over a whole HPROF file event by event, even if the file is damaged.
  *
  * The walk corrects wrapped lengths, follows sub-records across wrong segment ends, resumes after
  * damage where the format allows it, and reports losses as problem events. It is deterministic: the
- * same file gives the same events.
+ * same file always gives the same events.
  */
 #ifndef HPROF_WALK_H
 #define HPROF_WALK_H
@@ -15,17 +15,17 @@ enum hprof_event {
 	HPROF_EVENT_RECORD,
 	HPROF_EVENT_HEAP_BEGIN, /* a HEAP_DUMP or segment begins: walk->record */
 	HPROF_EVENT_SUB,        /* a heap sub-record: walk->sub */
-	HPROF_EVENT_HEAP_END,   /* that record ends */
+	HPROF_EVENT_HEAP_END,   /* the HEAP_DUMP or segment ends */
 	HPROF_EVENT_PROBLEM     /* damage: walk->problem */
 };
 
 /* Kinds of damage. The names are stable, because they are printed and users can query them. */
 enum hprof_problem_kind {
 	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
-	HPROF_PROBLEM_RECORD_LENGTH, /* primitive arrays have no elements; see emptied.h */
+	HPROF_PROBLEM_RECORD_LENGTH, /* the length of a record does not match the bytes after it */
 	/*
-	 * a top-level record with an unknown tag that may be damaged, because it contains data that
-	 * looks like a heap
+	 * a record with an unknown tag that is probably a damaged known record, because of its tag
+	 * or its contents
 	 */
 	HPROF_PROBLEM_UNKNOWN_TAG,
 	HPROF_PROBLEM_UNKNOWN_SUB_TAG, /* unknown heap sub-record */
@@ -47,7 +47,7 @@ struct hprof_problem {
 	char message[256];      /* one line */
 };
 
-/* Returns "truncated", "unknown-sub-tag", and so on, a static string. */
+/* Returns the name of a kind, such as "truncated"; static. */
 const char *hprof_problem_name(int kind);
 
 struct hprof_walk {
@@ -60,12 +60,12 @@ struct hprof_walk {
 	uint64_t position;            /* offset of the next event, for progress */
 	/* private */
 	struct hprof_salvage salvage;
-	uint64_t next_record; /* offset at which the next top-level record should begin */
+	uint64_t next_record; /* expected offset of the next top-level record */
 	uint64_t segment_end; /* nominal end of the current heap record */
-	uint64_t limit;       /* offset up to which the fast path may read */
+	uint64_t limit;       /* offset up to which the quick path may read */
 	uint64_t suspect;     /* offset of the last object before the current run of roots */
 	uint64_t suspect_end; /* end of that object */
-	unsigned suspect_age; /* number of roots in this run */
+	unsigned suspect_age; /* length of that run */
 	int state;
 	unsigned ended_count; /* number of dumps that have ended */
 	bool dump_open;       /* whether a segment has been read since the last dump ended */
@@ -78,31 +78,28 @@ struct hprof_walk {
 };
 
 /*
- * Starts at the first record. The caller must call hprof_walk_release at the end, and must not move
- * *walk in memory.
+ * Starts at the first record. The caller must not move *walk in memory, and must release it with
+ * hprof_walk_release.
  */
 void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file);
 void hprof_walk_release(struct hprof_walk *walk);
 
 /*
  * Advances to the next event. Returns HDB_OK with *event set, or HDB_END after the last event.
- * Fails only if reading the source fails. Damage is reported as an event. Class dumps among the
- * sub-records have been checked completely. The total time is linear in the size of the file,
- * regardless of its contents.
+ * Fails only if the source cannot be read; damage is an event. A class dump has been checked
+ * completely when its event arrives. The total time is linear in the size of the file, whatever its
+ * contents.
  */
 int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
 /*
- * Returns whether the walk is positioned at `start` and its next events would be exactly the
- * instances and arrays that the caller has read with hprof_quick_sub from `start` to `last`.
+ * Returns whether the walk is at `start` and its next events would be exactly the instances and
+ * arrays that the caller read with hprof_quick_sub from `start` to `last`.
  */
 bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 			   const struct hprof_sub *last);
 
-/*
- * Skips these sub-records and continues after `last`. May be called only after
- * hprof_walk_would_meet has returned true.
- */
+/* Continues after `last`. Requires that hprof_walk_would_meet returned true for it. */
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
 
 #endif

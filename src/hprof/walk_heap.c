@@ -1,6 +1,6 @@
 /*
- * hprof/walk_heap.c - the part of the walk inside a heap record that is not on the fast path: roots
- * and classes, the end of the record, and resuming after damage. See walk_steps.h.
+ * hprof/walk_heap.c - the slow path of the walk inside a heap record: roots and classes, the end of
+ * the record, and resuming after damage. See walk_steps.h.
  */
 #include "hprof/walk_steps.h"
 
@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Maximum number of consecutive fixed-size sub-records that may turn out to be garbage. */
+/* Maximum length of a run of fixed-size sub-records that may turn out to be garbage. */
 #define SUSPECT_AGE_MAX 4
 
 /* Opens a heap record with the body of walk->record, and emits HEAP_BEGIN. */
@@ -45,8 +45,8 @@ int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event)
 }
 
 /*
- * Ends the current heap record at `offset`, where its sub-records end. A wrong length is reported
- * unless it has wrapped, that is, unless the true size is the stored u4 plus a multiple of 4 GiB.
+ * Ends the current heap record at `offset`, where its sub-records end. Reports a wrong length, but
+ * not one that wrapped around: the stored u4 plus a multiple of 4 GiB.
  */
 static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event *event)
 {
@@ -81,16 +81,14 @@ static int close_heap(struct hprof_walk *walk, uint64_t offset, enum hprof_event
 		hprof_tag_name(rec->tag), rec->offset, stored, actual);
 }
 
-/*
- * Returns whether the end of the sub-record depends on a length stored in it, which may be damaged.
- */
+/* Returns whether the sub-record contains a length, possibly damaged, that determines its end. */
 static bool has_length(const struct hprof_sub *sub)
 {
 	return sub->tag != HPROF_CLASS_DUMP && sub->tag != HPROF_HEAP_DUMP_INFO &&
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the object before a run of roots while the run is short. */
+/* Remembers the last object before a short run of roots, because its length may be damaged. */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -117,7 +115,7 @@ static int emit_sub(struct hprof_walk *walk, const struct hprof_sub *sub, enum h
 	return HDB_OK;
 }
 
-/* Makes the walk continue beyond the nominal end, to the actual end of the sub-records. */
+/* Continues beyond the nominal end, to the actual end of the sub-records. */
 static void follow(struct hprof_walk *walk)
 {
 	walk->following = true;
@@ -126,8 +124,8 @@ static void follow(struct hprof_walk *walk)
 }
 
 /*
- * Finds the offset at which to resume after damage at `at`. The length of the last object may be
- * damaged, so its body is searched first. Some bytes of that body may have been mistaken for roots.
+ * Finds where to resume after damage at `at`. First searches the body of the last object, because
+ * its length may be damaged and bytes of its body may have been mistaken for roots.
  */
 static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *search,
 		     struct hdb_error *err)
@@ -155,7 +153,7 @@ static int search_on(struct hprof_walk *walk, uint64_t at, struct hprof_search *
 	return hprof_search(&walk->salvage, search, err);
 }
 
-/* Reports damage at `sub`. The walk resumes at `resume`. */
+/* Reports damage at `sub`, after which the walk resumes at `resume`. */
 static int report_damage(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 			 uint64_t resume, enum hprof_event *event)
 {
@@ -195,8 +193,8 @@ static uint64_t bytes_missing(const struct hprof_walk *walk, const struct hprof_
 }
 
 /*
- * Handles damage at `sub`. Resumes at the next plausible sub-record or, if there is none, at the
- * end of the record.
+ * Handles damage at `sub`. Resumes at the next plausible sub-record, or else at the end of the
+ * record.
  */
 static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *sub,
 		   enum hprof_event *event, struct hdb_error *err)
@@ -213,7 +211,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 	if (rc > 0)
 		resume = found.offset;
 	if (!walk->end_known && (resume > walk->segment_end || walk->segment_end > size)) {
-		/* The correct length can no longer be determined. */
+		/* The correct length is now unknown. */
 		walk->excused = true;
 		follow(walk);
 	}
@@ -234,7 +232,7 @@ static int damaged(struct hprof_walk *walk, int parsed, const struct hprof_sub *
 }
 
 /*
- * Returns whether the end of the file truncates the record at the top-level position `offset`: 1, 0
+ * Returns 1 if a top-level record at `offset` would be truncated by the end of the file, 0 if not,
  * or a failure.
  */
 static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
@@ -250,10 +248,6 @@ static int cut_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_er
 	       (hprof_tag_is_heap(p[0]) || hprof_size_fits(p[0], be32(p + 5), walk->file->id_size));
 }
 
-/*
- * Returns whether data that looks like records follows the unknown record at `offset`: 1, 0 or a
- * failure.
- */
 int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struct hdb_error *err)
 {
 	const uint64_t left = hprof_walk_file_size(walk) - offset;
@@ -287,9 +281,7 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 	return hprof_search(&walk->salvage, found, err);
 }
 
-/*
- * Determines whether more sub-records follow. Called at the nominal end if no record begins there.
- */
+/* Decides whether more sub-records follow. Called at the nominal end if no record begins there. */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -328,9 +320,9 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 
 /*
  * Handles a valid sub-record that extends beyond the nominal end. If a record begins exactly at the
- * nominal end, the length of the sub-record is wrong. There is one exception: a segment whose
- * length may have wrapped and whose sub-records continue after this one, because a heap may contain
- * HPROF data in an array.
+ * nominal end, the length of the sub-record is wrong. Exception: the segment's length may have
+ * wrapped around, and more sub-records follow this one; then the apparent record may be HPROF data
+ * in an array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)
@@ -352,8 +344,8 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 }
 
 /*
- * Returns whether to close the heap record at this point, before a record that the length of the
- * heap record places inside it: 1, 0, or a failure.
+ * Returns 1 to close the heap record here, because a top-level record seems to begin inside it; 0
+ * to continue; or a failure.
  */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {
@@ -366,16 +358,13 @@ static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error
 	if (!hprof_tag_known(p[0]))
 		return 0;
 	is_shared = hprof_sub_is_root(p[0]);
-	/* If the end is known, a tag that exists on both levels denotes a sub-record. */
+	/* If the end is known, a tag that exists on both levels means a sub-record. */
 	if (is_shared && walk->end_known)
 		return 0;
 	rc = hprof_record_plausible(&walk->salvage, at, 4, err);
 	if (rc <= 0 || !is_shared)
 		return rc;
-	/*
-	 * With 4-byte IDs, the frame roots of thread 4 and UNLOAD CLASS records consist of the same
-	 * bytes.
-	 */
+	/* With 4-byte IDs, frame roots of thread 4 have the same bytes as UNLOAD CLASS records. */
 	rc = hprof_chain_strength(&walk->salvage, at, hprof_walk_file_size(walk),
 				  HPROF_STRENGTH_LIKELY, err);
 	return rc < 0 ? rc : rc == 0;
@@ -400,7 +389,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 				 err);
 	if (parsed < 0)
 		return parsed;
-	/* the bytes are a run of 0xff, not a run of roots */
+	/* these bytes are a run of 0xff, not roots */
 	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
 	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		parsed = HPROF_PARSE_BAD_TAG;

@@ -6,7 +6,7 @@
 
 #include "hprof/walk.h"
 
-/* Action of the next step, which is stored in hprof_walk's `state`. */
+/* What the next step does; stored in hprof_walk.state. */
 enum {
 	STATE_TOP,   /* reads a top-level record */
 	STATE_HEAP,  /* reads a sub-record */
@@ -20,7 +20,7 @@ static inline uint64_t hprof_walk_file_size(const struct hprof_walk *walk)
 	return walk->file->source->size;
 }
 
-/* Makes the walk continue at the top level, at `offset`. */
+/* Continues at the top level, at `offset`. */
 static inline void hprof_walk_go_on(struct hprof_walk *walk, uint64_t offset)
 {
 	walk->next_record = walk->position = offset;
@@ -33,7 +33,7 @@ struct hprof_loss {
 	uint64_t bytes;
 };
 
-/* Fills in walk->problem. Returns HDB_OK, so that a step can return it. */
+/* Fills in walk->problem. Always returns HDB_OK, for use in a return statement. */
 int hprof_walk_problem(struct hprof_walk *walk, enum hprof_event *event,
 		       const struct hprof_loss *loss, const char *format, ...) HDB_PRINTF(4, 5);
 
@@ -43,7 +43,7 @@ int hprof_walk_open_heap(struct hprof_walk *walk, enum hprof_event *event);
 /* Performs one step inside a heap record. */
 int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err);
 
-/* Emits HEAP_END, and counts the dump if the record ends one. */
+/* Emits HEAP_END. Counts a dump if the record ends one. */
 int hprof_walk_emit_heap_end(struct hprof_walk *walk, enum hprof_event *event);
 
 /*
@@ -54,7 +54,7 @@ int hprof_walk_unknown_record_at(struct hprof_walk *walk, uint64_t offset, struc
 
 /*
  * Searches from `from` to the end of the file for a record or sub-record. Returns 1 with *found
- * set, 0 if there is none, or a value below 0 if reading the source failed.
+ * set, 0 if there is none, or a negative value if the source cannot be read.
  */
 int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_search *found,
 			  struct hdb_error *err);

@@ -35,7 +35,7 @@ enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
 enum { STRING_ID = 1, STRING_TEXT = 2 };
 
 /*
- * Maximum depth of superclasses. Longer chains are truncated, because they may be cycles in a
+ * Maximum length of a superclass chain. A longer one is truncated, because it may be a cycle in a
  * damaged trace.
  */
 #define SUPERCLASSES_MAX 256
@@ -84,9 +84,9 @@ void perfetto_field_name(const struct proto *field, struct proto *class_name, st
 static const struct proto unnamed = UNNAMED;
 
 /*
- * Finds the index of the field with this ID. Its name may follow later in the trace. When all
- * tables have been read, a field that is still unknown is the last one, because the fields have
- * been numbered by then.
+ * Finds the index of the field with this ID, or adds the field, because its name may follow later
+ * in the trace. Once all tables are read, fields have fixed numbers, so unknown IDs share the last,
+ * unnamed field.
  */
 static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struct hdb_error *err)
 {
@@ -103,7 +103,7 @@ static int field_no(struct perfetto_tables *g, uint64_t id, uint32_t *out, struc
 	return base_idmap_put(&g->field_map, id, *out, err);
 }
 
-/* Appends the values of a repeated field, packed or not. */
+/* Appends the values of a repeated field, which may be packed. */
 static int take_numbers(struct proto_field *field, struct base_vec *out, struct hdb_error *err)
 {
 	uint64_t value;
@@ -136,8 +136,8 @@ static int take_location(struct perfetto_tables *g, struct proto string, struct 
 }
 
 /*
- * Returns the HPROF type of the elements of "int[]", "a.B[]" or "int[][]", or 0 if the name is not
- * that of an array.
+ * Returns the HPROF element type of an array class such as "int[]", "a.B[]" or "int[][]", or 0 if
+ * the name does not end in "[]".
  */
 static uint8_t element_of(const struct proto *name)
 {
@@ -226,8 +226,8 @@ static int take_root(struct perfetto_tables *g, struct proto message, struct hdb
 }
 
 /*
- * Reads an object. It omits its heap if the previous object is in the same heap, and its ID may be
- * stored as the difference from the previous ID.
+ * Reads an object. The trace omits the heap of an object if the previous object is in the same
+ * heap, and may store an ID as the difference from the previous ID.
  */
 static int take_object(struct perfetto_tables *g, struct proto message,
 		       struct perfetto_object *last, struct hdb_error *err)
@@ -266,8 +266,8 @@ static int take_object(struct perfetto_tables *g, struct proto message,
 }
 
 /*
- * Reads the packets of a graph. Must be called first without and then with for_objects, because
- * types may come after the objects that need them.
+ * Reads the packets of a graph. Objects need a second pass (for_objects), because types may follow
+ * the objects that use them.
  */
 static int read_packets(struct perfetto_tables *g, uint32_t graph_no, bool for_objects,
 			struct hdb_error *err)
@@ -322,8 +322,8 @@ BASE_ORDER(compare_names, struct class_name, BASE_BY(compare_classes(x, y)), BAS
 
 /*
  * Pairs class objects with their classes. ART creates a type "java.lang.Class<X>" for the class
- * object of each class X. If several have the same name and location, they are paired in the order
- * of the types.
+ * object of each class X. Classes with the same name and location are paired in the order of their
+ * types.
  */
 static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 {
@@ -361,12 +361,12 @@ static int pair_classes(struct perfetto_tables *g, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds superclasses, and counts reference fields including theirs. */
+/* Finds superclasses, and counts the reference fields of each type, including inherited ones. */
 static void link_types(struct perfetto_tables *g)
 {
 	struct perfetto_type *types = g->types.data;
 
-	static_assert(BASE_IDMAP_NONE == PERFETTO_NONE, "a superclass that is not there has none");
+	static_assert(BASE_IDMAP_NONE == PERFETTO_NONE, "a failed lookup means no superclass");
 	for (size_t i = 0; i < g->types.count; i++) {
 		if (!types[i].super_id)
 			continue;
@@ -497,8 +497,8 @@ static bool is_same(const struct proto *a, const struct proto *b)
 }
 
 /*
- * Adds a field that only an object names to the class that declares it, which is part of the
- * field's name.
+ * Adds a field that is missing from the type's field list. The field's name contains the class that
+ * declares it; if no superclass has that name, the field is added to the object's own class.
  */
 static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 		     struct hdb_error *err)
@@ -520,8 +520,8 @@ static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 }
 
 /*
- * Marks the fields of this type, including those of superclasses, with `mark` (1 + index of the
- * object). Returns the number of these fields.
+ * Marks all fields of this type, including inherited ones, with `mark` (1 + index of the object).
+ * Returns the number of fields.
  */
 static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_t mark,
 			    struct perfetto_references *refs)
@@ -549,8 +549,8 @@ static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_
 }
 
 /*
- * Collects the members that the class of an object must have: fields that only the object names,
- * and a place for references without a field.
+ * Adds the members that an object requires of its class: fields missing from the type, and a slot
+ * for references without a field.
  */
 static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_references *refs,
 			 uint64_t *steps, struct hdb_error *err)
@@ -580,7 +580,8 @@ static int survey_object(struct perfetto_tables *g, uint32_t i, struct perfetto_
 		const uint64_t no = *base_vec_at(&refs->fields, uint64_t, k);
 		struct perfetto_slot *slot = base_vec_at(&refs->slots, struct perfetto_slot, no);
 
-		type->has_extras |= slot->id == i + 1; /* the field has a second value */
+		/* the object has two values for this field */
+		type->has_extras |= slot->id == i + 1;
 		slot->id = i + 1;
 		if (slot->object_no == i + 1)
 			continue;
@@ -598,7 +599,10 @@ uint32_t perfetto_type_named(const struct perfetto_tables *g, const char *name)
 	return PERFETTO_NONE;
 }
 
-/* Finds the class of the made-up arrays that hold references without a field. */
+/*
+ * Finds or adds java.lang.Object[], the class of the artificial arrays for references without a
+ * field.
+ */
 static int find_arrays(struct perfetto_tables *g, struct hdb_error *err)
 {
 	static const char name[] = "java.lang.Object[]";

@@ -17,13 +17,16 @@ struct perfetto;
 /*
  * Opens a trace. Returns HDB_NOTFOUND if the file is not a trace or not a regular file, and
  * HDB_EFORMAT if the trace contains no heap graph. The caller must close *out with perfetto_close.
- * `path` and `work` are borrowed until then.
+ * `path` and `work` must stay valid until then.
  */
 int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
 		  struct hdb_error *err);
 void perfetto_close(struct perfetto *trace);
 
-/* Returns the number of graphs, one per process and time, in the order in which they begin. */
+/*
+ * Returns the number of graphs. Each describes one process at one time; they are numbered in the
+ * order in which they begin.
+ */
 unsigned perfetto_graph_count(const struct perfetto *trace);
 
 /* Returns the size of the trace file. */

@@ -36,7 +36,7 @@ struct perfetto {
 	struct base_vec graphs;        /* struct perfetto_graph */
 	struct base_vec packets;       /* struct perfetto_packet */
 	struct base_vec names;         /* struct clear_name: names before obfuscation */
-	int64_t clock_offset_ns;       /* difference between time since 1970 and time since boot */
+	int64_t clock_offset_ns;       /* offset from time since boot to time since 1970 */
 	struct base_idmap open_graphs; /* sequence ID to index in graphs */
 };
 
@@ -52,7 +52,7 @@ struct perfetto_type {
 	uint64_t most_bytes;  /* size of its largest object */
 	uint64_t super_id, loader_id;
 	size_t first_field;   /* index of its first reference field in type_fields */
-	uint32_t field_count; /* own reference fields */
+	uint32_t field_count; /* reference fields that the type itself declares */
 	uint32_t kind;
 	uint32_t super_no; /* index in types, or PERFETTO_NONE */
 	/* for "java.lang.Class<X>", index of X; otherwise PERFETTO_NONE */
@@ -60,13 +60,13 @@ struct perfetto_type {
 	uint32_t class_object; /* index of the type's class object, or PERFETTO_NONE */
 	uint64_t chain_fields; /* reference fields, including those of superclasses */
 	/*
-	 * first of the fields that only its objects name, in a linked list in graph->added; or
+	 * head of the type's list of added fields: an index in perfetto_tables.added, or
 	 * PERFETTO_NONE
 	 */
 	uint32_t added_fields;
 	uint32_t values; /* bit i: the type declares perfetto_value_fields[i] */
 	uint8_t element; /* HPROF type of the elements of an array; otherwise 0 */
-	bool has_extras; /* whether some object has references without a field */
+	bool has_extras; /* whether any object has references without a field */
 };
 
 struct perfetto_object {
@@ -82,7 +82,10 @@ struct perfetto_root {
 	uint32_t kind; /* HeapGraphRoot.Type */
 };
 
-/* A field that only objects name. Only traces from before Android 12 contain such fields. */
+/*
+ * A field that appears in objects but not in the field list of their type. Only traces from before
+ * Android 12 have such fields.
+ */
 struct perfetto_added {
 	uint32_t field_no;
 	uint32_t next; /* next added field of the type, or PERFETTO_NONE */
@@ -93,9 +96,9 @@ struct perfetto_tables {
 	struct base_vec types;       /* struct perfetto_type */
 	struct base_vec type_fields; /* uint32_t: indexes in fields */
 	/*
-	 * struct proto: names such as "TYPE CLASS.NAME" or "CLASS.NAME". When the tables have been
-	 * read, the last field has no name and represents all fields that no type and no instance
-	 * named.
+	 * struct proto: names such as "TYPE CLASS.NAME" or "CLASS.NAME". Once the tables are read,
+	 * the last entry has no name; it stands for every field that no type and no object
+	 * mentioned.
 	 */
 	struct base_vec fields;
 	bool has_all_fields;
@@ -118,10 +121,7 @@ static inline struct perfetto_type *perfetto_type_at(const struct perfetto_table
 	return base_vec_at(&g->types, struct perfetto_type, no);
 }
 
-/*
- * Returns the size of an object of the given type, rounded in the same way as the import rounds
- * recorded sizes.
- */
+/* Returns the size of an object, rounded as the import rounds recorded sizes. */
 static inline uint64_t perfetto_bytes_of(const struct perfetto_type *type, uint64_t self_size)
 {
 	const uint64_t bytes = self_size ? self_size : type->object_size, most = UINT32_MAX & ~7u;
@@ -154,9 +154,7 @@ static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
 /* The value of a field in the current object. */
 struct perfetto_slot {
 	uint64_t id;
-	/*
-	 * 1 + index of the object that has the value; if this is another object, the slot is empty
-	 */
+	/* 1 + index of the object that set the value; for any other object, the slot is empty */
 	uint32_t object_no;
 };
 
@@ -164,13 +162,13 @@ struct perfetto_slot {
 struct perfetto_references {
 	struct base_vec ids; /* uint64_t; 0 means null */
 	/*
-	 * uint64_t: index in fields for each of ids; if empty, they are in the order of the type's
+	 * uint64_t: index in fields of each ID; if empty, the IDs are in the order of the type's
 	 * fields
 	 */
 	struct base_vec fields;
 	struct base_vec extras; /* uint64_t: IDs to which the runtime refers without a field */
 	struct base_vec slots;  /* struct perfetto_slot, indexed by field */
-	uint64_t values[6];     /* values by perfetto_value_fields */
+	uint64_t values[6];     /* values, in the order of perfetto_value_fields */
 };
 
 /* The only fields whose values a graph contains. */
@@ -183,8 +181,8 @@ struct perfetto_value_field {
 extern const struct perfetto_value_field perfetto_value_fields[PERFETTO_VALUES];
 
 /*
- * Reads the tables of a graph. The caller sets `trace`, and must call perfetto_tables_release even
- * after a failure.
+ * Reads the tables of a graph. The caller sets `trace` first, and calls perfetto_tables_release
+ * afterwards even if this fails.
  */
 int perfetto_tables_read(struct perfetto_tables *tables, uint32_t graph_no, struct hdb_error *err);
 void perfetto_tables_release(struct perfetto_tables *tables);
@@ -193,25 +191,21 @@ void perfetto_tables_release(struct perfetto_tables *tables);
 uint32_t perfetto_type_named(const struct perfetto_tables *tables, const char *name);
 
 /*
- * Reads the references of an object. Returns HDB_NOTFOUND if the numbers of references and fields
- * differ. Also provides an empty slot for each field.
+ * Reads the references of an object, and makes sure that every field has a slot. Returns
+ * HDB_NOTFOUND if the object has a different number of references and fields.
  */
 int perfetto_references_read(struct perfetto_tables *tables, const struct perfetto_object *object,
 			     struct perfetto_references *out, struct hdb_error *err);
 void perfetto_references_release(struct perfetto_references *references);
 
-/*
- * Splits the name of a field, "TYPE CLASS.NAME" or "CLASS.NAME". The results are borrowed from
- * `field`.
- */
+/* Splits a field name, "TYPE CLASS.NAME" or "CLASS.NAME". The results point into `field`. */
 void perfetto_field_name(const struct proto *field, struct proto *class_name, struct proto *name);
 
 bool perfetto_text_is(const struct proto *text, const char *want);
 
 /*
- * Maximum size of the output as a multiple of the trace's size, plus a number of MiB. Real graphs
- * grow to about 6 times their size, but in a hostile trace a few bytes can stand for an object with
- * a million fields.
+ * Maximum size of the output: a multiple of the trace's size plus a number of MiB. Real graphs grow
+ * about sixfold, but in a hostile trace a few bytes can describe an object with a million fields.
  */
 #define PERFETTO_GROWTH_MAX 64u
 #define PERFETTO_GROWTH_MIB 64u

@@ -14,7 +14,7 @@ enum { GRAPH_PID = 1, GRAPH_CONTINUED = 5, GRAPH_INDEX = 6 };
 /* Number of packets between two checks of the cancel flag. */
 #define STEP_PACKETS 1024u
 
-/* Finds the graph that this packet continues, or begins a new graph. */
+/* Finds the graph that this packet continues, or starts a new one. */
 static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uint32_t *out,
 		    struct hdb_error *err)
 {
@@ -29,7 +29,7 @@ static int graph_of(struct perfetto *t, const struct perfetto_graph *packet, uin
 			*out = no;
 			return HDB_OK;
 		}
-		/* The last packets of the previous graph are missing. */
+		/* The previous graph never ended, so its last packets are missing. */
 		graph->missing_count += graph->is_open;
 	}
 	no = (uint32_t)t->graphs.count;

@@ -1,10 +1,11 @@
 /*
- * perfetto/write.c - writes a heap graph as HPROF, as ART itself does (art/runtime/hprof/hprof.cc).
- * The size of an object beyond its fields becomes an artificial array next to it: the characters of
- * a string at its ID + 8, and the overhead of a class at its ID + 1. References without a field,
- * which the runtime holds internally, are in an artificial array at ID + 4, to which an artificial
- * field refers. If objects of one class differ in size, the class gets the size of the smallest,
- * and an artificial first field contains the number of bytes by which each object is larger.
+ * perfetto/write.c - writes a heap graph as HPROF, in the same form as ART
+ * (art/runtime/hprof/hprof.cc). Where an object is larger than its fields, an artificial array next
+ * to it makes up the difference: the characters of a string at its ID + 8, and the overhead of a
+ * class at its ID + 1. References without a field, which the runtime holds internally, go into an
+ * artificial array at ID + 4, to which an artificial field refers. If objects of one class differ
+ * in size, the class gets the size of the smallest, and an artificial first field contains the
+ * number of extra bytes of each object.
  */
 #include "perfetto/perfetto_private.h"
 
@@ -17,14 +18,14 @@
 
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
-/* Sizes in ART: of a string without its characters, and of the header of an array. */
+/* Sizes in ART: a string without its characters, and the headers of arrays. */
 #define STRING_BYTES 16u
 #define ARRAY_BYTES 12u
 #define WIDE_ARRAY_BYTES 16u
 #define REFERENCE_BYTES 4u
 /* Maximum value of HPROF_MORE_BYTES that the import accepts. */
 #define MORE_BYTES_MAX ((uint32_t)INT32_MAX & ~7u)
-/* Distances of the artificial arrays from their object. */
+/* Distance from the ID of an object to that of its artificial array. */
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
 #define CLASS_OVERHEAD_AT 1u
@@ -56,7 +57,7 @@ struct writer {
 	uint64_t scale;       /* factor from IDs in the graph to IDs in the dump */
 	uint32_t class_bytes; /* size of an instance of java.lang.Class */
 	uint32_t thread_count;
-	uint8_t heap; /* heap of the objects that follow; HEAPS: not written yet */
+	uint8_t heap; /* heap recorded last; HEAPS means none yet */
 };
 
 /* ---- identifiers ---- */
@@ -78,7 +79,7 @@ static uint64_t type_text(uint32_t no)
 }
 
 /*
- * Returns the ID of a field's name. There are two per field: one for instances and, if
+ * Returns the string ID of a field's name. Each field has two: one for instances and, if
  * java.lang.Class declares the field, one for static fields of class objects.
  */
 static uint64_t field_text(const struct writer *w, uint32_t no, bool of_class)
@@ -102,8 +103,8 @@ static int write_text(struct writer *w, uint64_t text_id, const char *prefix,
 }
 
 /*
- * Writes the name of a class as it was before obfuscation. For "a[]", this is the original name of
- * "a" followed by "[]".
+ * Writes the original name of an obfuscated class. For "a[]", this is the original name of "a"
+ * followed by "[]".
  */
 static int write_type_text(struct writer *w, uint32_t no)
 {
@@ -163,8 +164,8 @@ static uint64_t class_id(const struct writer *w, uint32_t type_no)
 }
 
 /*
- * Numbers the classes. A class has the ID of its class object. Classes without a class object get
- * IDs above those of all objects.
+ * Assigns IDs to classes. A class has the ID of its class object; a class without one gets an ID
+ * above those of all objects.
  */
 static int number_classes(struct writer *w)
 {
@@ -220,9 +221,9 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 }
 
 /*
- * Writes the fields of the class object as static fields, except fields that class records contain
+ * Writes the fields of the class object as static fields, except those already in the class record
  * (superclass, class loader). Sets *overhead to the part of the class object's size that its fields
- * do not explain.
+ * do not account for.
  */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {
@@ -273,16 +274,13 @@ static bool is_string(const struct perfetto_type *type)
 	       perfetto_text_is(&type->name, "java.lang.String");
 }
 
-/* Returns whether its objects differ in size. Strings have an array for that. */
+/* Returns whether the instances need an artificial size field. Strings use an array instead. */
 static bool has_sizes(const struct perfetto_type *type)
 {
 	return type->least_bytes != type->most_bytes && !is_string(type);
 }
 
-/*
- * Returns the instance size recorded for a class, which is the trace's own value if it equals the
- * size of the smallest object.
- */
+/* Returns the instance size to record: the trace's own value if it matches the smallest object. */
 static uint32_t instance_size(const struct perfetto_type *type)
 {
 	const bool is_least = !type->most_bytes || perfetto_bytes_of(type, 0) == type->least_bytes;
@@ -396,7 +394,7 @@ static int write_array(struct writer *w, const struct perfetto_object *object,
 	return hprof_end_sub(&w->out);
 }
 
-/* Stores references in the slots of their fields. References without a field become extras. */
+/* Stores references in the slots of their fields. Those without a field become extras. */
 static int fill_slots(struct writer *w, const struct perfetto_type *type, uint32_t object_no)
 {
 	struct perfetto_references *refs = &w->refs;
@@ -428,8 +426,8 @@ static void put_slot(struct writer *w, uint32_t field_no, uint32_t object_no)
 }
 
 /*
- * Writes the values of the fields that `type` declares. If references have no fields, *next is the
- * next reference.
+ * Writes the values of the fields that `type` declares. If references are not matched to fields,
+ * *next is the index of the next reference.
  */
 static void put_own_values(struct writer *w, const struct perfetto_type *type, uint32_t object_no,
 			   size_t *next)
@@ -475,7 +473,7 @@ static void put_own_values(struct writer *w, const struct perfetto_type *type, u
 	}
 }
 
-/* Writes the array of the references without a field. */
+/* Writes the artificial array of references without a field. */
 static void put_extras(struct writer *w, const struct perfetto_object *object)
 {
 	hprof_put_u1(&w->out, HPROF_OBJECT_ARRAY_DUMP);
@@ -537,11 +535,11 @@ static int write_objects(struct writer *w)
 
 /* ---- roots ---- */
 
-/* HPROF tags for HeapGraphRoot.Type, and number of 4-byte numbers after the ID. */
+/* HPROF tag for each HeapGraphRoot.Type, and the number of 4-byte values after the ID. */
 static const struct {
 	uint8_t tag, numbers;
 } root_kinds[] = {
-	/* followed by a second ID */
+	/* JNI_GLOBAL also has a second ID */
 	{ HPROF_ROOT_UNKNOWN, 0 },           { HPROF_ROOT_JNI_GLOBAL, 0 },
 	{ HPROF_ROOT_JNI_LOCAL, 2 },         { HPROF_ROOT_JAVA_FRAME, 2 },
 	{ HPROF_ROOT_NATIVE_STACK, 1 },      { HPROF_ROOT_STICKY_CLASS, 0 },
@@ -605,9 +603,8 @@ static int write_all(struct writer *w, const struct perfetto_graph *graph)
 }
 
 /*
- * Determines the scale of IDs. ART divides addresses by the alignment that the C++ compiler gives
- * objects, which is 4; earlier versions did not divide. Scaling makes room for artificial IDs
- * between those of objects.
+ * Finds a scale for IDs that leaves room for artificial IDs between objects. ART divides addresses
+ * by 4, the alignment that the C++ compiler gives objects; earlier versions did not.
  */
 static int find_scale(struct writer *w)
 {

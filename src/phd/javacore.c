@@ -30,12 +30,12 @@
 struct threads {
 	struct phd_writer *w;
 	uint64_t name_id, none_id; /* string IDs of the thread's name and of "" */
-	/* number of frames of all threads so far, which is also the ID of the last frame */
+	/* number of frames written so far, which is also the ID of the last one */
 	uint32_t frame_count;
 	uint32_t first_frame; /* first frame of the current thread */
 };
 
-/* Writes the current thread. Its serial number is also the serial number of its stack trace. */
+/* Writes the current thread. Thread and stack trace have the same serial number. */
 static int end_thread(struct threads *t)
 {
 	struct hprof_writer *out = &t->w->out;
@@ -44,7 +44,7 @@ static int end_thread(struct threads *t)
 
 	assert(t->first_frame <= t->frame_count);
 	assert(serial <= THREADS_MAX);
-	/* A thread without a Java object belongs to the VM itself. */
+	/* VM-internal threads have no Java object. */
 	if (!id)
 		return HDB_OK;
 	hprof_put_u4(out, serial);
@@ -127,9 +127,9 @@ static const char *name_of(const char *path)
 }
 
 /*
- * Finds the first javacore of the same time and process in the directory of the dump: for
+ * Finds the first javacore with the same time and process ID in the directory of the dump: for
  * heapdump.20130429.083110.14261.0001.phd, javacore.20130429.083110.14261.*.txt. Returns its path
- * (owned), or NULL.
+ * (owned by the caller), or NULL.
  */
 static char *find_javacore(const char *path)
 {
@@ -173,7 +173,7 @@ int phd_write_threads(struct phd_writer *w)
 
 	if (!named && !found)
 		return HDB_OK;
-	/* O_NONBLOCK prevents a pipe from blocking the import. */
+	/* Without O_NONBLOCK, opening a named pipe would block. */
 	fd = open(named ? named : found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && named)
 		return hdb_fail_open(w->out.err, errno, named);

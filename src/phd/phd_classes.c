@@ -1,10 +1,10 @@
 /*
- * phd/phd_classes.c - the first pass: collects the classes, the number of references of their
- * objects, and evidence for the size of array headers.
+ * phd/phd_classes.c - the first pass: collects the classes, how many references their objects have,
+ * and evidence for the size of array headers.
  *
- * References in a PHD have no fields. Each class gets as many fields, including those of its
- * superclasses, as its object with the most references needs. The values of these fields are the
- * object's references in order.
+ * A PHD does not say which field holds a reference. Each class therefore gets as many artificial
+ * fields, including inherited ones, as its object with the most references needs; an object's
+ * references fill them in order.
  */
 #include "phd/phd_private.h"
 
@@ -18,22 +18,23 @@
 #include <string.h>
 
 /*
- * Maximum number of fields in a class, which HPROF counts in 16 bits. Further references are
+ * Maximum number of fields in a class, because HPROF counts them in 16 bits. Further references are
  * dropped.
  */
 #define FIELDS_MAX 60000u
-/* Bounds for the header of an array. HEADER_MIN is used if no array provides evidence. */
+/* Bounds for the size of an array header. HEADER_MIN is the default without evidence. */
 #define HEADER_MIN 8
 #define HEADER_MAX 32
 
 /*
- * Smallest space left for an array's header by its recorded size or distance: for object arrays
- * with references of 4 bytes or 8 bytes (-1 means references cannot take 8 bytes), and for
- * primitive arrays.
+ * The smallest space that any array leaves for its header, judging by its recorded size or by the
+ * distance to the next object: for object arrays with references of 4 bytes or of 8 bytes (-1 means
+ * that 8 bytes are ruled out), and for primitive arrays.
  */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;
-	struct phd_record last; /* an array whose size follows from the next record */
+	/* previous array, if its size must be inferred from the next record */
+	struct phd_record last;
 	bool has_last;
 };
 
@@ -62,8 +63,8 @@ uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size)
 }
 
 /*
- * Finds the class with this ID, or adds it. Other records may refer to a class before its own
- * record, or to a class without a record.
+ * Finds or adds the class with this ID. Other records may refer to a class before its own record,
+ * or to a class without a record.
  */
 static int class_of(struct phd *phd, uint64_t id, uint32_t *no, struct hdb_error *err)
 {
@@ -100,8 +101,8 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 }
 
 /*
- * Records evidence for the size of an array. The size is recorded (version 6), or it is at most the
- * distance to the next object.
+ * Updates the evidence with a record. The size of an array is recorded (version 6), or is at most
+ * the distance to the next object.
  */
 static void note_size(struct evidence *e, const struct phd_record *record)
 {
@@ -204,10 +205,7 @@ static int read_records(struct phd *phd, struct hdb_error *err)
 
 /* ---- relations between classes ---- */
 
-/*
- * Finds the superclasses by their IDs, and counts fields. A class that would close a cycle gets no
- * superclass.
- */
+/* Finds superclasses and counts fields. A class that would close a cycle gets no superclass. */
 static int link_supers(struct phd *phd, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec path = { .work = phd->work };
@@ -262,9 +260,9 @@ static int array_name(struct phd *phd, const struct phd_class *of, struct base_v
 }
 
 /*
- * Finds the class of an array. Records of arrays contain the class of the elements. The result is
- * the array class for that class, preferably of the same class loader; if the dump has none, a
- * class is created.
+ * Finds the class of arrays whose elements have class `no`, which is all that a PHD records about
+ * an array's class. Prefers an array class of the same class loader; if the dump has none at all,
+ * creates one.
  */
 static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 			    struct hdb_error *err)
@@ -285,7 +283,7 @@ static int find_array_class(struct phd *phd, uint32_t no, struct base_vec *name,
 	return base_vec_push(&phd->classes, &made_up, sizeof(made_up), err);
 }
 
-/* Names a class without a record. In a truncated dump, most classes have no record. */
+/* Makes up a name for a class without a record. Most classes in a truncated dump have none. */
 static int name_unknown(struct phd *phd, struct phd_class *class, struct hdb_error *err)
 {
 	char name[64];
@@ -344,7 +342,7 @@ int phd_open(struct base_input *input, struct phd_files files, struct base_work 
 	phd->file_bytes = base_input_size(input) ? base_input_size(input) : base_input_taken(input);
 	phd->work = phd->classes.work = phd->class_map.work = phd->name_map.work = work;
 	phd->names.work = phd->class_refs.work = work;
-	/* There is a name at offset 0, so `names` is never empty. */
+	/* An empty name at offset 0 ensures that `names` is never empty. */
 	TRY(put_name(phd, "", 1, &(uint32_t){ 0 }, err));
 	TRY(phd_reader_open(&phd->head, phd->source, err));
 	TRY(read_records(phd, err));

@@ -1,4 +1,6 @@
-/* phd/phd_private.h - reads the records of a portable heap dump in order, and keeps its classes. */
+/*
+ * phd/phd_private.h - reads the records of a portable heap dump in order, and stores its classes.
+ */
 #ifndef PHD_PHD_PRIVATE_H
 #define PHD_PHD_PRIVATE_H
 
@@ -22,7 +24,7 @@ struct phd_record {
 	enum phd_kind kind;
 	uint8_t element; /* HPROF type of the elements of a primitive array */
 	uint64_t id;     /* the address */
-	/* for an object array, class of its elements; for a class, its superclass */
+	/* class of an object, or of the elements of an object array; superclass of a class */
 	uint64_t class_id;
 	uint64_t length;      /* length of an array; size of an instance of a class */
 	uint64_t bytes;       /* size of an array; 0 means not recorded */
@@ -30,11 +32,11 @@ struct phd_record {
 	struct base_vec name; /* name of a class */
 };
 
-/* A reader of records. It must be zero-initialised, and released with phd_reader_release. */
+/* Reads records one by one. Zero-initialise; release with phd_reader_release. */
 struct phd_reader {
 	struct base_work *work; /* borrowed */
 	struct base_view view;
-	const uint8_t *at, *end; /* unread bytes in the view */
+	const uint8_t *at, *end; /* unread part of the view */
 	struct hdb_error *err;
 	int result; /* HDB_OK, the first failure, or HDB_END at the end of the file */
 	/* header */
@@ -45,7 +47,7 @@ struct phd_reader {
 	char text[PHD_TEXT_MAX];
 	/* state of decoding */
 	uint64_t last_id;
-	/* the last four classes that object records named, to which short records refer */
+	/* the last four classes in object records; short records refer to them by number */
 	uint64_t classes[4];
 	unsigned next_class;
 	bool is_whole; /* whether the record that ends the dump has been read */
@@ -55,11 +57,11 @@ struct phd_reader {
 #define PHD_MAGIC "\x00\x12portable heap dump"
 #define PHD_MAGIC_SIZE (sizeof(PHD_MAGIC) - 1)
 
-/* Begins to read. Fails with HDB_EFORMAT if the input is not a PHD of a known version. */
+/* Reads the header. Fails with HDB_EFORMAT if the input is not a PHD of a supported version. */
 int phd_reader_open(struct phd_reader *reader, struct base_source *source, struct hdb_error *err);
 /*
- * Reads the next record. Returns HDB_END after the last record, and also where the dump is
- * truncated or damaged, in which case is_whole is false.
+ * Reads the next record. Returns HDB_END after the last one. A truncated or damaged dump also
+ * returns HDB_END, but leaves is_whole false.
  */
 int phd_reader_next(struct phd_reader *reader, struct phd_record *out);
 void phd_reader_release(struct phd_reader *reader);
@@ -71,11 +73,11 @@ struct phd_class {
 	uint32_t name_at, name_size; /* position and size of the name in names */
 	uint32_t instance_bytes;
 	uint32_t most_refs; /* maximum number of references in an object of this class */
-	/* number of reference fields of an object, including those of superclasses */
+	/* number of reference fields of an instance, including inherited ones */
 	uint32_t fields;
-	uint32_t super_no; /* superclass, or PHD_NONE; cycles have been broken */
-	uint32_t array_no; /* class of arrays of this class, if has_arrays */
-	/* whether its record was found; if not, it is known only from references to it */
+	uint32_t super_no; /* index of the superclass, or PHD_NONE; cycles have been broken */
+	uint32_t array_no; /* index of the array class for this class, if has_arrays */
+	/* whether its record was read; otherwise only references to it are known */
 	bool is_read;
 	bool has_arrays;
 	uint8_t visit;
@@ -90,10 +92,10 @@ struct phd {
 	struct phd_files files;
 	struct base_work *work; /* borrowed */
 	struct base_source *source;
-	struct phd_reader head; /* the first reader, which contains the facts from the header */
+	struct phd_reader head; /* the reader of the first pass; its header fields remain valid */
 	struct base_vec classes;
 	struct base_idmap class_map; /* ID to index in classes */
-	/* hash of a name, or of a name and class loader, to index in classes */
+	/* hash of a name, alone or with a class loader, to index in classes */
 	struct base_idmap name_map;
 	struct base_vec names;      /* bytes */
 	struct base_vec class_refs; /* uint64_t */
@@ -118,8 +120,8 @@ static inline const char *phd_name(const struct phd *phd, uint32_t at)
 uint32_t phd_class_named(const struct phd *phd, const char *name, size_t size);
 
 /*
- * Returns the first reference of a class, from which its class loader is found, or 0 if the class
- * has no references.
+ * Returns the first reference of a class, which is its class loader if the dump records one, or 0
+ * if the class has no references.
  */
 static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_class *class)
 {
@@ -130,7 +132,7 @@ static inline uint64_t phd_first_ref(const struct phd *phd, const struct phd_cla
 struct phd_writer {
 	struct phd *phd;
 	struct hprof_writer out;
-	/* ID of a thread or of the first reference of a class to index of that object's class */
+	/* ID of a thread or of a class's first reference, to the index of that object's class */
 	struct base_idmap loaders;
 	struct base_vec
 		/* uint64_t, indexed by serial number - 1; 0 means a thread without an object */
@@ -143,12 +145,12 @@ struct phd_writer {
 /* Writes a string with a new ID. */
 int phd_write_text(struct phd_writer *w, const char *text, size_t size, uint64_t *id);
 
-/* Writes the threads and their stacks if a javacore exists. */
+/* Writes the threads and their stacks, if there is a javacore. */
 int phd_write_threads(struct phd_writer *w);
 
 /*
- * Returns the time in the name of the file (heapdump.20130429.083110...), in ms since 1970, or 0 if
- * the name contains no time. The name contains local time, which is treated as UTC.
+ * Returns the time in a file name (heapdump.20130429.083110...) in ms since 1970, or 0 if the name
+ * has none. The name contains local time, which is treated as UTC.
  */
 uint64_t phd_time_of(const char *path);
 

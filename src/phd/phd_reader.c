@@ -1,8 +1,8 @@
 /*
  * phd/phd_reader.c - decodes the records of a portable heap dump. Numbers are big-endian. The
- * address of an object is stored as the difference from the previous object, and the address of a
- * reference as the difference from its object. Differences are in words of 4 bytes, or of 8 bytes
- * in version 4 of VMs other than J9.
+ * address of an object is stored as the difference from that of the previous object, and a
+ * reference as the difference from its object, both in words: 4 bytes, or 8 in version 4 of VMs
+ * other than J9.
  */
 #include "phd/phd_private.h"
 
@@ -23,13 +23,13 @@ enum {
 	TAG_LONG_PRIMITIVE_ARRAY = 7,
 	TAG_OBJECT_ARRAY = 8
 };
-/* Flag in long records: a hash code of 4 bytes follows. */
+/* Flags in long records and class records: a 4-byte hash code follows. */
 enum { LONG_HASHED = 2, CLASS_HASHED = 8 };
 
 static const uint8_t elements[] = { HPROF_BOOLEAN, HPROF_CHAR,  HPROF_FLOAT, HPROF_DOUBLE,
 				    HPROF_BYTE,    HPROF_SHORT, HPROF_INT,   HPROF_LONG };
 
-/* ---- bytes; the first failure is kept in `result` ---- */
+/* ---- bytes; r->result keeps the first failure ---- */
 
 static bool refill(struct phd_reader *r)
 {
@@ -47,7 +47,7 @@ static bool refill(struct phd_reader *r)
 	return r->result == HDB_OK;
 }
 
-/* Reads a number of `size` bytes, at most 8. Returns 0 after a failure. */
+/* Reads a number of up to 8 bytes. Returns 0 after a failure. */
 static uint64_t take(struct phd_reader *r, unsigned size)
 {
 	uint64_t value = 0;
@@ -76,9 +76,7 @@ static void take_text(struct phd_reader *r, struct base_vec *out)
 	}
 }
 
-/*
- * Reads a signed difference of `size` bytes, and returns the address at that distance from `from`.
- */
+/* Reads a signed difference of `size` bytes and adds it to `from`. */
 static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 {
 	const unsigned shift = r->version == 5 || r->is_j9 ? 2 : 3;
@@ -95,10 +93,7 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 
 /* ---- records ---- */
 
-/*
- * Skips the hash code, which has 2 bytes if all records have one, and otherwise 4 bytes if is_there
- * is set.
- */
+/* Skips the hash code: 2 bytes if all records have one, otherwise 4 bytes if is_there is set. */
 static void skip_hash(struct phd_reader *r, bool is_there)
 {
 	if (r->is_j9 && r->is_hashed)
@@ -131,10 +126,7 @@ static void remember_class(struct phd_reader *r, uint64_t class_id)
 	r->next_class = (r->next_class + 1) % 4;
 }
 
-/*
- * Reads an object. Short records are for objects with at most 7 references, and their tag contains
- * the number and size of these.
- */
+/* Reads an object with at most 7 references, whose number and size are in the tag. */
 static void take_object(struct phd_reader *r, unsigned tag, struct phd_record *out)
 {
 	const bool is_short = tag & 0x80;

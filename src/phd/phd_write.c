@@ -1,7 +1,7 @@
 /*
- * phd/phd_write.c - writes a portable heap dump as HPROF. References have no names in a PHD, so
- * they become fields named "[ref 1]", "[ref 2]" and so on. A string at the beginning names the
- * original format and contains the data needed to compute sizes.
+ * phd/phd_write.c - writes a portable heap dump as HPROF. References have no field names in a PHD,
+ * so they become fields named "[ref 1]", "[ref 2]" and so on. An extra string names the original
+ * format and holds the data needed to compute sizes.
  */
 #include "phd/phd_private.h"
 
@@ -12,14 +12,14 @@
 #include <stdio.h>
 
 /*
- * Maximum size of the output as a multiple of the inflated file, plus a number of GiB. It protects
- * against hostile files, in which a few bytes may describe an array with many nulls.
+ * Maximum size of the output: a multiple of the inflated file plus a number of GiB. In a hostile
+ * file, a few bytes may describe an array of many nulls.
  */
 #define GROWTH_MAX 64u
 #define GROWTH_GIB 1u
-/* Maximum compression ratio that is taken into account. Real dumps have a ratio of about 6. */
+/* Compression beyond this ratio does not raise the limit. Real dumps reach about 6. */
 #define RATIO_MAX 64u
-/* Maximum number of superclasses searched for java.lang.ClassLoader. */
+/* Maximum length of the superclass chain searched for java.lang.ClassLoader. */
 #define SUPERS_MAX 1000u
 
 static uint64_t field_text(const struct phd_writer *w, uint32_t no)
@@ -95,8 +95,8 @@ static int write_instance(struct phd_writer *w, const struct phd_record *record,
 }
 
 /*
- * Returns whether an array has its own class. J9 before version 5 stores the array class as the
- * first reference of an array.
+ * Returns whether the array record names the array class. J9 before version 5 stores it as the
+ * first reference of the array.
  */
 static bool has_own_class(const struct phd_writer *w, const struct phd_record *record, uint32_t *no)
 {
@@ -113,8 +113,8 @@ static bool has_own_class(const struct phd_writer *w, const struct phd_record *r
 }
 
 /*
- * Writes the references, which the record stores in reverse order. It omits nulls, whose positions
- * are unknown, so they are written at the end.
+ * Writes an object array. The record stores references in reverse order and omits nulls, whose
+ * positions are therefore lost; they are written at the end.
  */
 static int write_array(struct phd_writer *w, const struct phd_record *record, uint32_t class_no)
 {
@@ -147,7 +147,7 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 
 	if (record->kind == PHD_CLASS)
 		return HDB_OK;
-	/* A class object may also have an object record, but the class record counts. */
+	/* For a class, the class record takes precedence over an object record. */
 	if (!record->id || (no != BASE_IDMAP_NONE && phd_class_at(w->phd, no)->is_read))
 		return HDB_OK;
 	w->object_count++;
@@ -201,10 +201,7 @@ static int find_loaders(struct phd_writer *w)
 	return HDB_OK;
 }
 
-/*
- * Returns the class loader to which a class refers first, or 0 if the first reference is something
- * else.
- */
+/* Returns the first reference of a class if it is a class loader, or 0. */
 static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *class)
 {
 	static const char name[] = "java/lang/ClassLoader";
@@ -223,7 +220,7 @@ static uint64_t loader_of(const struct phd_writer *w, const struct phd_class *cl
 	return 0;
 }
 
-/* Returns whether this is the boot loader. It has an object, but classes need not refer to it. */
+/* Returns whether this is the boot loader, which has an object that classes need not refer to. */
 static bool is_boot(const struct phd_writer *w, uint64_t loader_id)
 {
 	static const char name[] = "com/ibm/oti/vm/BootstrapClassLoader";
@@ -271,8 +268,8 @@ static int write_class(struct phd_writer *w, uint32_t no)
 }
 
 /*
- * Writes the classes. They follow the objects, because class loaders are recognised by their
- * objects.
+ * Writes the classes after the objects, because class loaders are recognised by the class of their
+ * object.
  */
 static int write_classes(struct phd_writer *w)
 {
@@ -306,8 +303,8 @@ static int write_roots(struct phd_writer *w)
 		const uint64_t id = *base_vec_at(&w->thread_ids, uint64_t, i);
 
 		/*
-		 * The javacore may be from a different time, and contain threads that are not in
-		 * the dump.
+		 * The javacore may be from another time and list threads that the dump does not
+		 * contain.
 		 */
 		has_ids |= id != 0;
 		if (base_idmap_get(&w->loaders, id) >= phd->classes.count)
@@ -322,7 +319,7 @@ static int write_roots(struct phd_writer *w)
 	if (found || !has_ids || !phd->files.javacore)
 		return HDB_OK;
 	return hdb_fail(w->out.err, HDB_EFORMAT,
-			"%s: the dump contains none of the threads in this javacore; the "
+			"%s: none of the threads in this javacore are in the dump; the "
 			"javacore belongs to another dump",
 			phd->files.javacore);
 }
@@ -338,7 +335,7 @@ static int write_all(struct phd_writer *w)
 	TRY(write_classes(w));
 	TRY(write_roots(w));
 	TRY(hprof_end_record(&w->out, HPROF_HEAP_DUMP_SEGMENT));
-	/* If the end record is missing, readers know that the dump is incomplete. */
+	/* Without an end record, readers know that the dump is incomplete. */
 	return w->phd->head.is_whole ? hprof_end_record(&w->out, HPROF_HEAP_DUMP_END) : HDB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* rewrite/blank.c - writes zeros instead of values. */
+/* rewrite/blank.c - replaces values with zeros. */
 #include "rewrite/blank.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ bool rewrite_blank_spares(const char *class_name, const char *field_name)
 	       strcmp(field_name, "size") == 0;
 }
 
-/* Writes the values of an instance, with zeros for selected fields. */
+/* Writes the values of an instance, with the selected fields zeroed. */
 static int put_values(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -49,7 +49,7 @@ int rewrite_blank_instance(struct rewrite_shapes *s, const struct hprof_sub *sub
 	return rewriter_zeros(w, sub->body_size, err);
 }
 
-/* Writes the static fields. *at is their offset, and is set to the offset after them. */
+/* Writes the static fields. *at is their offset; it is advanced past them. */
 static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 		       struct hdb_error *err)
 {
@@ -78,7 +78,7 @@ static int put_statics(struct rewrite_shapes *s, const struct hprof_class *dump,
 	return HDB_OK;
 }
 
-/* Writes the constant pool. References do not change, and other values become zeros. */
+/* Writes the constant pool: references unchanged, other values as zeros. */
 static int put_constants(struct rewrite_shapes *s, const struct hprof_class *dump, uint64_t *at,
 			 struct hdb_error *err)
 {

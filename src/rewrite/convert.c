@@ -1,7 +1,7 @@
 /*
- * rewrite/convert.c - writes dumps for other tools. Android's dumps are converted as AOSP's
- * hprof-conv does (platform/art, tools/hprof-conv/HprofConv.c), or the size of IDs is changed.
- * Other dumps are copied byte for byte.
+ * rewrite/convert.c - converts dumps for other tools. Android dumps are converted like AOSP's
+ * hprof-conv does (platform/art, tools/hprof-conv/HprofConv.c); for other dumps only the size of
+ * IDs can be changed. Without either, a dump is copied byte for byte.
  */
 #include "base/bytes.h"
 #include "rewrite/rewrite.h"
@@ -11,16 +11,19 @@
 #include <assert.h>
 
 /*
- * Writes records and sub-records with IDs of another size, where the format has IDs and in the
- * reference fields of instances, which the classes describe.
+ * Changes the size of IDs: those that the format defines, and those in reference fields of
+ * instances, which are found with the help of the classes.
  */
 
-/* A position in a record being read. */
+/*
+ * Converts one record. The first pass computes the size of the output, which the header of the
+ * record needs; the second pass writes it.
+ */
 struct pipe {
 	struct rewriter *w;
 	uint64_t at;   /* offset in the dump */
 	uint64_t size; /* number of bytes of output so far */
-	/* whether this is the second pass; the first pass only computes the size */
+	/* whether this is the second pass */
 	bool is_written;
 };
 
@@ -42,7 +45,7 @@ static int pass_bytes(struct pipe *p, uint64_t size, struct hdb_error *err)
 	return p->is_written ? rewriter_copy(p->w, at, size, err) : HDB_OK;
 }
 
-/* Writes `value` in place of the 4 bytes in the dump. */
+/* Replaces 4 bytes of the dump with `value`. */
 static int pass_u4(struct pipe *p, uint32_t value, struct hdb_error *err)
 {
 	uint8_t bytes[4];
@@ -61,7 +64,7 @@ static int pass_value(struct pipe *p, uint8_t type, struct hdb_error *err)
 
 /* ---- classes ---- */
 
-/* Selects reference fields; for rewrite_shapes. */
+/* rewrite_shapes.selects: selects reference fields. */
 static bool widths_selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
 	(void)ctx;
@@ -71,8 +74,8 @@ static bool widths_selects(void *ctx, uint8_t type, const char *class_name, cons
 }
 
 /*
- * Returns the size in the output of values that take `size` bytes in the dump, `references` bytes
- * of which are references.
+ * Returns the output size of values that take `size` bytes in the dump, including `references`
+ * bytes of references.
  */
 static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t references)
 {
@@ -80,8 +83,8 @@ static uint64_t widened(const struct rewriter *w, uint64_t size, uint64_t refere
 }
 
 /*
- * A table of a class, which consists of a 2-byte count and entries. An entry has `before` bytes (an
- * ID if has_id), a type, and a value if has_value.
+ * A table in a class record: a 2-byte count, then entries. Each entry has `before` bytes (an ID if
+ * has_id), a type, and, if has_value, a value.
  */
 struct entries {
 	unsigned before;
@@ -115,9 +118,8 @@ static int pass_entries(struct pipe *p, struct entries kind, struct hdb_error *e
 }
 
 /*
- * Determines whether the instance sizes in class records depend on the size of references.
- * HotSpot's sizes do; ART records the real sizes of objects. Must be called after
- * rewrite_shapes_load.
+ * Finds out whether instance sizes in class records depend on the size of references. In HotSpot's
+ * dumps they do; ART records actual sizes. Requires rewrite_shapes_load.
  */
 static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 {
@@ -130,14 +132,14 @@ static int widths_prepare(struct rewrite_shapes *s, struct hdb_error *err)
 		TRY(rewrite_shape_of(s, id, &class, err));
 		sums += class && class->all_bytes == class->instance_size;
 	}
-	/* this must be true of most classes, but not of all, because some may be damaged */
+	/* a majority suffices, because some classes may be damaged */
 	s->has_sums = sums > s->classes.count / 2;
 	return HDB_OK;
 }
 
 /*
- * Finds the instance size of a class in the output. It is converted if it is the sum of the fields,
- * and otherwise unchanged.
+ * Computes the instance size for the output. A recorded size that equals the sum of the fields is
+ * converted; any other size is kept.
  */
 static int instance_size(struct rewrite_shapes *s, uint64_t class_id, uint32_t size, uint32_t *out,
 			 struct hdb_error *err)
@@ -234,8 +236,8 @@ static int pass_sub(struct rewrite_shapes *s, struct pipe *p, const struct hprof
 }
 
 /*
- * Write a sub-record or a record with IDs of w->id_size bytes. Fails with HDB_ELIMIT if an ID does
- * not fit. An instance that does not match its class is copied unchanged, and counts as a problem.
+ * Writes a sub-record with IDs of w->id_size bytes. Fails with HDB_ELIMIT if an ID does not fit. An
+ * instance that does not match its class is copied unchanged and counted as a problem.
  */
 static int widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, struct hdb_error *err)
 {
@@ -250,8 +252,8 @@ static int widths_sub(struct rewrite_shapes *s, const struct hprof_sub *sub, str
 /* ---- records ---- */
 
 /*
- * Returns the IDs of a record as a pattern: i is an ID, and 4 is four other bytes. The rest of the
- * record has no IDs, except for the frames of a trace.
+ * Returns the layout of a record as a pattern, in which i is an ID and 4 is four other bytes. Only
+ * a trace has IDs after the pattern: its frames.
  */
 static const char *pattern_of(uint8_t tag)
 {
@@ -296,9 +298,9 @@ static int widths_record(struct rewriter *w, const struct hprof_record *rec, str
 	return pass_record(&p, rec, err);
 }
 
-/* Converts sub-records that only Android's dumps have, for tools that do not support them. */
+/* Converts Android-specific sub-records, which other tools do not support. */
 
-/* Returns whether HPROF 1.0.2 lacks this sub-record. */
+/* Returns whether this sub-record is missing from HPROF 1.0.2. */
 static bool android_is(uint8_t tag)
 {
 	switch (tag) {
@@ -317,7 +319,7 @@ static bool android_is(uint8_t tag)
 	}
 }
 
-/* Writes an array without elements, because the dump does not contain them. */
+/* Writes an empty array in place of one whose elements are missing from the dump. */
 static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t zeros[4] = { 0 };
@@ -337,16 +339,13 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 
 	assert(android_is(sub->tag));
-	/*
-	 * Such records do not hold an object. If they were replaced with a root, the root would
-	 * hold an object and make garbage reachable.
-	 */
+	/* These are not roots. Replacing them with one would make garbage reachable. */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)
 		return put_empty_array(w, sub, err);
 	/*
-	 * Other roots become ROOT UNKNOWN, without their kind, and without a monitor's thread and
+	 * Android's roots become ROOT UNKNOWN and lose their kind and, for a monitor, thread and
 	 * depth.
 	 */
 	TRY(rewriter_begin(w, 1 + w->id_size, err));

@@ -1,6 +1,6 @@
 /*
- * rewrite/id_bits.c - a set in parts of a fixed size, each of which is allocated when its first ID
- * is added. Parts that do not fit in the memory budget are kept in a scratch file.
+ * rewrite/id_bits.c - a bit set in fixed-size parts, each allocated when its first ID is added.
+ * Parts that exceed the memory budget are stored in a scratch file.
  */
 #include "rewrite/id_bits.h"
 
@@ -17,7 +17,7 @@ unsigned rewrite_id_shift(uint64_t all)
 {
 	unsigned shift = 0;
 
-	static_assert(PART_SHIFT > 3, "a part has whole bytes");
+	static_assert(PART_SHIFT > 3, "a part must be a whole number of bytes");
 	while (shift < 3 && !(all >> shift & 1))
 		shift++;
 	assert(shift <= 3);
@@ -49,8 +49,8 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		TRY(base_idmap_put(&set->parts, head, part, err));
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
 		/*
-		 * The map already has the number, so the part is pushed even if the allocation
-		 * failed. The caller gives up in this case anyway.
+		 * The map already contains the index, so the part is pushed even if its allocation
+		 * failed; the caller gives up anyway.
 		 */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
 		TRY(r);

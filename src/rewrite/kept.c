@@ -1,4 +1,4 @@
-/* rewrite/kept.c - finds the arrays of strings and bitmaps. */
+/* rewrite/kept.c - finds the arrays that hold the contents of strings and bitmaps. */
 #include "rewrite/kept.h"
 
 #include "base/bytes.h"
@@ -7,15 +7,12 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Number of bytes that are compared at a time. */
+/* Number of bytes to hash or compare at a time. */
 #define CHUNK_BYTES (256u << 10)
 
-/* ---- where the fields are ---- */
+/* ---- field offsets ---- */
 
-/*
- * Finds a field declared by the class itself. Like Matrix, does not search the fields of
- * superclasses.
- */
+/* Finds a field that the class itself declares. Superclasses are not searched, as in Matrix. */
 static int find_field(struct rewrite_shapes *s, const struct rewrite_class *class,
 		      const char *wanted, struct rewrite_place *out, struct hdb_error *err)
 {
@@ -63,8 +60,8 @@ struct instance {
 };
 
 /*
- * Returns the bytes of a field, or NULL if the instance does not have it or on failure
- * (instance->r).
+ * Returns the bytes of a field. Returns NULL if the instance does not have the field, or after a
+ * failure, which is stored in instance->r.
  */
 static const uint8_t *field_of(struct instance *instance, const struct rewrite_place *place,
 			       unsigned size)
@@ -123,7 +120,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	if (no == BASE_IDMAP_NONE)
 		return HDB_OK;
 	buffer = base_vec_at(&k->buffers, struct rewrite_buffer, no);
-	/* If two arrays have the same ID, the first one counts, as in the import. */
+	/* If two arrays have the same ID, the first one wins, as in an import. */
 	if (!buffer->offset) {
 		buffer->offset = sub->body_offset;
 		buffer->size = sub->body_size;
@@ -132,7 +129,7 @@ static int add_array(struct rewrite_kept *k, const struct hprof_sub *sub, struct
 	return HDB_OK;
 }
 
-/* Sub-records with a certain tag, and a function to call for each. */
+/* Calls a function for each sub-record with a certain tag. */
 struct each {
 	struct rewrite_kept *kept;
 	uint8_t tag;
@@ -171,7 +168,7 @@ static int hash_buffer(struct rewrite_kept *k, const struct rewrite_buffer *b, u
 	return HDB_OK;
 }
 
-/* Compares the contents, because different buffers may have the same hash. */
+/* Compares contents, because equal hashes do not prove equality. */
 static int compare(struct rewrite_kept *k, const struct rewrite_buffer *a,
 		   const struct rewrite_buffer *b, bool *same, struct hdb_error *err)
 {
@@ -277,8 +274,8 @@ int rewrite_kept_instance(struct rewrite_kept *k, const struct hprof_sub *sub,
 		return rewriter_keep(w, sub, err);
 	same = base_vec_at(&k->buffers, struct rewrite_buffer, no)->same_id;
 	/*
-	 * An array that is both the text of a string and a buffer must be kept, so the bitmap can
-	 * keep it too.
+	 * If this buffer is also the text of a string, it is kept anyway, so the bitmap can keep
+	 * its reference.
 	 */
 	if (same == buffer || rewrite_id_bits_has(&k->texts, buffer))
 		return rewriter_keep(w, sub, err);

@@ -1,7 +1,7 @@
 /*
- * rewrite/kept.h - primitive arrays that are kept because they are the text of a string or the
- * buffer of a bitmap, while others are dropped. If several bitmaps have equal pixels, only one
- * buffer is kept. Matrix's HprofBufferShrinker works in the same way.
+ * rewrite/kept.h - finds primitive arrays to keep, because they are the text of a string or the
+ * buffer of a bitmap, when all others are dropped. If several bitmaps have equal pixels, only one
+ * buffer is kept, as in Matrix's HprofBufferShrinker.
  */
 #ifndef REWRITE_KEPT_H
 #define REWRITE_KEPT_H
@@ -11,7 +11,7 @@
 
 /* The position of a field in the instances of a class. */
 struct rewrite_place {
-	uint64_t class_id; /* 0 means there is no such class or field */
+	uint64_t class_id; /* 0 means that the class or field was not found */
 	uint64_t offset;   /* offset in the values of the instance */
 };
 
@@ -28,23 +28,23 @@ struct rewrite_kept {
 
 struct rewrite_buffer {
 	uint64_t id, same_id; /* same_id is the first buffer with the same content */
-	uint64_t offset;      /* offset of the contents in the dump; 0 means not found yet */
+	uint64_t offset;      /* offset of the contents in the dump; 0 until found */
 	uint64_t size;
 	uint8_t type;
 };
 
 /*
- * Finds the arrays, in two passes over the dump, or three if it has bitmaps. The caller sets w and
- * what, and also names.named if it needs the names.
+ * Finds the arrays in two passes over the dump, or three if it has bitmaps. The caller first sets w
+ * and what, and names.named if it needs the names.
  */
 int rewrite_kept_load(struct rewrite_kept *kept, struct hdb_error *err);
 void rewrite_kept_release(struct rewrite_kept *kept);
 
-/* Returns whether this primitive array is kept. */
+/* Returns whether a primitive array is kept. */
 bool rewrite_kept_has(const struct rewrite_kept *kept, uint64_t id);
 /*
- * Writes an instance unchanged, except that a bitmap refers to the buffer that is kept for its
- * pixels. Only one of several buffers with the same pixels is kept.
+ * Writes an instance. A bitmap whose own buffer is dropped refers to the kept buffer with the same
+ * pixels; anything else is written unchanged.
  */
 int rewrite_kept_instance(struct rewrite_kept *kept, const struct hprof_sub *sub,
 			  struct hdb_error *err);

@@ -1,4 +1,4 @@
-/* rewrite/named.c - collects the IDs of strings to which records and classes refer. */
+/* rewrite/named.c - collects the IDs of strings that records and classes use as names. */
 #include "rewrite/named.h"
 
 static int add(struct rewrite_named *n, uint64_t string_id, struct hdb_error *err)

@@ -1,7 +1,7 @@
 /*
- * rewrite/redact.c - writes dumps without secrets. The contents of arrays and primitive values are
- * removed, except for a table of fields that are needed for the sizes and states of the platform's
- * own classes.
+ * rewrite/redact.c - writes dumps without secrets. Contents of arrays and primitive values are
+ * removed, except for the fields (see `kept`) that determine the sizes and states of platform
+ * classes.
  */
 #include "base/bytes.h"
 #include "base/glob.h"
@@ -23,20 +23,20 @@
 #include <unistd.h>
 
 /*
- * Replaces contents with the same number of letters. With the same key, equal contents have equal
- * letters, so copies can still be found.
+ * Replaces contents with letters of the same length. Under the same key, equal contents produce
+ * equal letters, so duplicates can still be found.
  */
 
 struct rewrite_hashes {
 	uint8_t key[BASE_SIPHASH_KEY_BYTES];
 };
 
-/* Maximum size of a key file. A larger file was probably named by mistake. */
+/* Maximum size of a key file. A larger file was probably given by mistake. */
 #define KEY_FILE_MAX 4096u
 #define HASHED_BYTES (256u << 10)
 /*
- * Number of characters of a hash: ten 6-bit characters from each of the two words. The last four
- * bits of each word are unused.
+ * Length of a hash: ten 6-bit characters from each of its two words. The last four bits of each
+ * word are unused.
  */
 #define LETTERS 20u
 
@@ -58,8 +58,8 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 		return hdb_fail(err, HDB_EUSAGE, "%s: the key must be %u to %u bytes long", path,
 				BASE_SIPHASH_KEY_BYTES, KEY_FILE_MAX);
 	/*
-	 * Hashing the whole file uses all of its randomness, wherever it is, for example if the key
-	 * is hexadecimal.
+	 * Hashing uses all of the file's entropy, even if it is spread thin, as in a hexadecimal
+	 * key.
 	 */
 	base_sha1(bytes, used, digest);
 	memcpy(h->key, digest, sizeof(h->key));
@@ -68,8 +68,8 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 }
 
 /*
- * Reads the key from a file of at least 16 bytes, or generates a random key if `path` is NULL.
- * Nobody can reproduce the hashes of a random key.
+ * Reads the key from a file of at least 16 bytes. If `path` is NULL, generates a random key, whose
+ * hashes nobody can reproduce.
  */
 static int rewrite_hashes_open(struct rewrite_hashes *h, const char *path, struct hdb_error *err)
 {
@@ -88,7 +88,7 @@ static bool is_zero(const uint8_t *p, uint64_t size)
 /* The replacement for the contents of an array. */
 struct hashed {
 	char letters[LETTERS]; /* the hash */
-	bool is_zero;          /* whether all elements are zero, in which case they do not change */
+	bool is_zero;          /* whether all elements are zero; such an array is not changed */
 };
 
 static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
@@ -119,8 +119,8 @@ static int hash_array(const struct rewrite_hashes *h, struct rewriter *w,
 }
 
 /*
- * Writes a primitive array whose elements are the 20 letters of its hash, repeated to its length,
- * or truncated to it. An array of zeros is written unchanged.
+ * Writes a primitive array that repeats the 20 letters of its hash. An array of zeros is written
+ * unchanged.
  */
 static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter *w,
 				const struct hprof_sub *sub, struct hdb_error *err)
@@ -138,10 +138,7 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 	w->result.changed_bytes += sub->body_size;
 	if (hashed.is_zero)
 		return rewriter_zeros(w, sub->body_size, err);
-	/*
-	 * Chars are big-endian, so the letter is the last byte of an element, and the other byte is
-	 * zero.
-	 */
+	/* Elements are big-endian, so the letter goes into the last byte. */
 	memset(out, 0, most);
 	for (size_t i = width - 1, letter = 0; i < most; i += width) {
 		out[i] = (uint8_t)hashed.letters[letter++];
@@ -158,8 +155,8 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 
 /*
  * Fields whose values are always kept: the number of entries in a collection, the encoding of a
- * string, and the state of a thread or Android object. These values are not derived from the
- * program's data. Hash codes are derived from it, so they are not listed.
+ * string, and the state of a thread or Android object. They reveal nothing about the program's
+ * data. Hash codes do, so they are not listed.
  */
 static const struct {
 	const char *class_name; /* glob pattern */
@@ -187,8 +184,8 @@ struct redact {
 };
 
 /*
- * Returns whether `wanted` matches a field. "CLASS" matches all fields of the class, and
- * "CLASS:FIELD" matches one field. If field_name is NULL, the class as a whole is tested.
+ * Returns whether `wanted` matches a field. "CLASS" matches all fields of a class, and
+ * "CLASS:FIELD" one field. If field_name is NULL, tests the class only.
  */
 static bool is_meant(const char *wanted, const char *class_name, const char *field_name)
 {
@@ -213,7 +210,7 @@ static bool is_wanted(const struct redact *d, const char *class_name, const char
 	return false;
 }
 
-/* Selects the fields whose values are removed. */
+/* rewrite_shapes.selects: selects the fields whose values are removed. */
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)
 {
 	if (type == HPROF_OBJECT || rewrite_blank_spares(class_name, field_name))
@@ -227,9 +224,9 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 
 /* ---- arrays ---- */
 
-/* Minimum number of consecutive printable characters that are considered text. */
+/* Minimum number of consecutive printable characters that count as text. */
 #define TEXT_UNITS 4u
-/* Number of bytes that are examined at a time. */
+/* Number of bytes to examine at a time. */
 #define CHUNK_BYTES (64u << 10)
 
 static bool is_printable(uint8_t c)
@@ -238,9 +235,9 @@ static bool is_printable(uint8_t c)
 }
 
 /*
- * Returns whether the bytes contain a text: consecutive printable bytes, or printable bytes that
- * are each followed by a zero byte, as in UTF-16. run[] counts the bytes of both kinds so far, and
- * must be kept between the parts of an array.
+ * Returns whether the bytes contain text: consecutive printable bytes, possibly each followed by a
+ * zero byte as in UTF-16. run[] holds the current run length for both encodings, and must be kept
+ * between chunks of an array.
  */
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
@@ -257,8 +254,8 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 }
 
 /*
- * Sets *out to whether the array holds text. Char arrays and the arrays of strings always hold
- * text. Other byte arrays hold text if their contents look like text.
+ * Sets *out to whether the array holds text. Char arrays and the arrays of strings always do. Other
+ * byte arrays do if their contents look like text.
  */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)
@@ -280,7 +277,7 @@ static int holds_text(const struct redact *d, struct rewriter *w, const struct h
 	return HDB_OK;
 }
 
-/* Sets *out to whether the contents of the array are removed. */
+/* Sets *out to whether to remove the contents of the array. */
 static int goes(struct redact *d, struct rewriter *w, const struct hprof_sub *sub, bool *out,
 		struct hdb_error *err)
 {

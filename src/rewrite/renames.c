@@ -1,7 +1,4 @@
-/*
- * rewrite/renames.c - reads the file of names, finds the new name of a class, and writes the new
- * text.
- */
+/* rewrite/renames.c - reads a file of renames, looks up classes, and writes renamed strings. */
 #include "rewrite/renames.h"
 
 #include "base/bytes.h"
@@ -13,7 +10,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Maximum size of a name. A longer string is not a name. */
+/* Maximum size of a name. A longer string cannot be one. */
 #define NAME_MAX_BYTES 65535u
 
 static const char *text_at(const struct rewrite_renames *n, size_t at)
@@ -65,7 +62,7 @@ static int add_rename(struct rewrite_renames *n, struct name from, struct name t
 	return base_vec_push(&n->lines, &one, sizeof(one), err);
 }
 
-/* Skips blanks on both sides. Returns the first byte, and moves *end before trailing blanks. */
+/* Skips leading blanks, and moves *end before trailing ones. Returns the first byte. */
 static const char *trim(const char *p, const char **end)
 {
 	while (p < *end && strchr(" \t\r\n", *p))
@@ -147,7 +144,7 @@ static const struct rewrite_rename *find_exact(const struct rewrite_renames *n, 
 		       NULL;
 }
 
-/* Finds the longest matching package. There are few, so a loop does. */
+/* Finds the longest matching package. There are few packages, so a linear search suffices. */
 static const struct rewrite_rename *find_package(const struct rewrite_renames *n, const char *name,
 						 size_t size)
 {
@@ -168,9 +165,8 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 }
 
 /*
- * Finds the new name for a class (with dots): the name for the class itself or, if there is none,
- * for an enclosing class or else for its package. Sets *used to the number of bytes of `name` that
- * it replaces.
+ * Finds the rename for a class (with dots): that of the class itself, else of an enclosing class,
+ * else of its package. Sets *used to the number of bytes of `name` that it replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
 					       size_t size, size_t *used)
@@ -193,7 +189,7 @@ static const struct rewrite_rename *find_class(const struct rewrite_renames *n, 
 
 /* ---- writing the new text ---- */
 
-/* Appends the new name of a class. Slashes and dots are kept. */
+/* Appends the new name of a class, with slashes or dots as in the old name. */
 static int put_class(struct rewrite_renames *n, const char *name, size_t size, bool *changed,
 		     struct hdb_error *err)
 {
@@ -221,7 +217,7 @@ static int put_class(struct rewrite_renames *n, const char *name, size_t size, b
 }
 
 /*
- * Appends a signature such as "[Lcom/acme/Foo;" or "(ILcom/acme/Foo;)V", with all classes renamed.
+ * Appends a signature such as "[Lcom/acme/Foo;" or "(ILcom/acme/Foo;)V" with its classes renamed.
  */
 static int put_signature(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 			 struct hdb_error *err)
@@ -245,7 +241,7 @@ static int put_signature(struct rewrite_renames *n, const char *text, size_t siz
 	return HDB_OK;
 }
 
-/* Writes the new text to n->name. Sets *changed to whether it differs. */
+/* Writes the new text to n->name. Sets *changed if it differs from the old text. */
 static int rename_text(struct rewrite_renames *n, const char *text, size_t size, bool *changed,
 		       struct hdb_error *err)
 {
@@ -255,7 +251,7 @@ static int rename_text(struct rewrite_renames *n, const char *text, size_t size,
 	n->name.count = 0;
 	if (size && (text[0] == '[' || text[0] == '('))
 		return put_signature(n, text, size, changed, err);
-	/* In Android's dumps, names of arrays end in []. */
+	/* In Android dumps, the name of an array class ends in "[]". */
 	while (bare > 2 && memcmp(text + bare - 2, "[]", 2) == 0)
 		bare -= 2;
 	if (bare > 2 && text[0] == 'L' && text[bare - 1] == ';')

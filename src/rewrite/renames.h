@@ -1,10 +1,10 @@
 /*
  * rewrite/renames.h - renames classes and fields as listed in a file.
  *
- * A line is "OLD -> NEW"; '#' begins a comment. A name with dots is a class, whose arrays, inner
- * classes and signatures are also renamed. "com.acme.*" is a package with all packages below it;
- * NEW must then end in ".*", too. Any other text of the dump that equals OLD, such as the name of a
- * field or method, becomes NEW.
+ * A line is "OLD -> NEW"; '#' begins a comment. A name with dots is a class, and also renames its
+ * arrays, inner classes and signatures. "com.acme.*" is a package with its subpackages; NEW must
+ * then end in ".*", too. Any other string in the dump that equals OLD, such as the name of a field
+ * or method, becomes NEW.
  */
 #ifndef REWRITE_RENAMES_H
 #define REWRITE_RENAMES_H
@@ -22,18 +22,15 @@ struct rewrite_rename {
 struct rewrite_renames {
 	struct base_vec texts;   /* bytes */
 	struct base_vec lines;   /* struct rewrite_rename */
-	struct base_idmap exact; /* maps the hash of a name to its index in lines */
+	struct base_idmap exact; /* hash of a name to its index in lines */
 	struct base_vec name;    /* bytes of the new name being built */
 };
 
-/* Reads the file. The message of HDB_EFORMAT names the invalid line. */
+/* Reads the file. Fails with HDB_EFORMAT and names the line if one is invalid. */
 int rewrite_renames_read(struct rewrite_renames *renames, const char *path, struct hdb_error *err);
 void rewrite_renames_release(struct rewrite_renames *renames);
 
-/*
- * Writes a record, with the new names if it is a string. Increases *changed by 1 if the text
- * differs.
- */
+/* Writes a record, renaming it if it is a string. Increments *changed if the text differs. */
 int rewrite_renames_record(struct rewrite_renames *renames, struct rewriter *w,
 			   const struct hprof_record *rec, uint64_t *changed,
 			   struct hdb_error *err);

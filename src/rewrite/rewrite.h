@@ -1,6 +1,6 @@
 /*
- * rewrite/rewrite.h - the implementation of hdb_convert, hdb_strip and hdb_redact; see heapdb.h.
- * `work` contains budget, threads and progress. Options must not be NULL, but `out` may be NULL.
+ * rewrite/rewrite.h - implements hdb_convert, hdb_strip and hdb_redact; see heapdb.h. `work`
+ * provides memory budget, threads and progress. `out` may be NULL; options may not.
  */
 #ifndef REWRITE_REWRITE_H
 #define REWRITE_REWRITE_H
@@ -8,16 +8,14 @@
 #include "base/input.h"
 #include "base/work.h"
 
-/* The dump to read, and the dump to write. */
+/* Paths of the dump to read and the dump to write. */
 struct rewrite_paths {
 	const char *in;
 	const char *out;
 	struct base_input *input; /* the open file `in`, or NULL; borrowed */
 };
 
-/*
- * Returns how the output is compressed. For HDB_PACKING_AUTO, the name of the file determines this.
- */
+/* Returns the compression of the output. HDB_PACKING_AUTO selects it by the file name. */
 enum base_packing rewrite_packing(const struct hdb_output_options *options, const char *path);
 
 int rewrite_convert(struct rewrite_paths paths, const struct hdb_convert_options *opt,

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of bytes in a segment. A longer sub-record gets a separate segment. */
+/* Size of a segment. A larger sub-record gets its own segment. */
 #define SEGMENT_BYTES (4u << 20)
-/* Number of bytes that are copied at a time, and number of IDs that are converted at a time. */
+/* Number of bytes to copy, and of IDs to convert, at a time. */
 #define COPY_BYTES (256u << 10)
 #define COPY_IDS 512u
-/* Number of events between two updates of progress, which also check the cancel flag. */
+/* Number of events between two progress updates and checks of the cancel flag. */
 #define STEP_EVENTS 8192u
-/* Number of bytes in the header of a record: tag, time, length. */
+/* Size of a record header: tag, time, length. */
 #define RECORD_HEAD 9u
-/* String ID of the marker. No VM uses it. */
+/* String ID of the marker, which no VM uses. */
 #define MARKER_ID 0xfffffffffffffffdull
 
 /* ---- opening ---- */
@@ -58,7 +58,7 @@ enum base_packing rewrite_packing(const struct hdb_output_options *options, cons
 	return base_ends_with(path, ".zst") ? BASE_ZSTD : BASE_PLAIN;
 }
 
-/* Opens the header, and adds the name of the file to the messages of hprof_open. */
+/* Reads the header. Prefixes error messages with the file name. */
 static int open_header(struct rewriter *w, const char *in_path, struct hdb_error *err)
 {
 	struct hdb_error why;
@@ -144,9 +144,7 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 
 	assert(w->out);
 	put_be32(head + 1, time_us);
-	/*
-	 * Lengths of 4 GiB and more wrap. VMs write them in the same way, and readers support this.
-	 */
+	/* A length of 4 GiB or more wraps around. VMs do the same, and readers expect it. */
 	put_be32(head + 5, (uint32_t)size);
 	return base_outfile_write(w->out, head, sizeof(head), err);
 }
@@ -231,7 +229,7 @@ int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb
 		if (!p)
 			return HDB_EIO;
 		TRY(rewriter_put(w, p, n, err));
-		/* Long parts report progress themselves. */
+		/* Only long copies report progress here; run() does so for the rest. */
 		if (size > COPY_BYTES)
 			TRY(base_step(w->work, offset, err));
 		offset += n;
@@ -250,7 +248,7 @@ static int narrow(const struct rewriter *w, uint64_t id, uint64_t offset, struct
 			id, offset);
 }
 
-/* Reads `count` IDs at `offset` of the dump, and writes them to `out` with the other width. */
+/* Reads `count` IDs at `offset`, and writes them to `out` in the other size. */
 static int turn_ids(struct rewriter *w, uint64_t offset, uint64_t count, uint8_t *out,
 		    struct hdb_error *err)
 {
@@ -296,8 +294,8 @@ int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_er
 
 	TRY(rewriter_begin(w, size, err));
 	/*
-	 * The reader returns this tag for arrays that lost their contents, whatever tag the dump
-	 * has.
+	 * The reader reports this tag for any array without contents, even if the dump has another
+	 * tag.
 	 */
 	if (sub->tag != HPROF_PRIMITIVE_ARRAY_NODATA)
 		return rewriter_copy(w, sub->offset, size, err);
@@ -331,7 +329,7 @@ static int put_marker(struct rewriter *w, struct hdb_error *err)
 	return rewriter_put(w, w->policy->marker, size, err);
 }
 
-/* Writes the header with the version and ID size of the output, and then the marker. */
+/* Writes the header with the output's version and ID size, then the marker. */
 static int put_header(struct rewriter *w, struct hdb_error *err)
 {
 	const uint64_t size = w->file.first_record;
@@ -365,10 +363,7 @@ static int take_sub(struct rewriter *w, const struct hprof_sub *sub, struct hdb_
 	return w->policy->sub(w->policy->ctx, w, sub, err);
 }
 
-/*
- * Ends a HEAP DUMP record, which is a complete dump. It was written as segments, so these need an
- * end record.
- */
+/* Ends a HEAP DUMP record. Its contents were written as segments, which require an end record. */
 static int end_heap(struct rewriter *w, struct hdb_error *err)
 {
 	if (w->walk.record.tag != HPROF_HEAP_DUMP)

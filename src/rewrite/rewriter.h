@@ -1,9 +1,9 @@
 /*
- * rewrite/rewriter.h - turns one dump into another. Reads the dump record by record, lets a policy
- * decide what to do with each sub-record of the heap, and writes the rest unchanged.
+ * rewrite/rewriter.h - rewrites a dump record by record. A policy decides what to do with each
+ * sub-record of the heap; everything else is written unchanged.
  *
- * Memory: one segment of the output, and the memory of the walk and the policy. Heap dump records
- * are written as segments of a few MiB.
+ * Memory: one output segment, plus the memory of the walk and the policy. Heap dump records are
+ * written as segments of a few MiB.
  */
 #ifndef REWRITE_REWRITER_H
 #define REWRITE_REWRITER_H
@@ -18,12 +18,12 @@ struct rewriter;
 struct rewrite_policy {
 	void *ctx;
 	/*
-	 * Writes the replacement of a sub-record with rewriter_begin and the functions after it.
-	 * Writing nothing drops the sub-record.
+	 * Writes the replacement of a sub-record, with rewriter_begin and the functions below it.
+	 * To drop the sub-record, write nothing.
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* Writes any other record with rewriter_record. NULL means all other records are kept. */
+	/* Writes a record outside the heap, with rewriter_record. NULL keeps all of them. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
 	const char *marker; /* text written as the first record, or NULL if none */
@@ -34,36 +34,36 @@ struct rewriter {
 	struct base_work *work;
 	struct base_source *source; /* the dump to read */
 	struct hprof_file file;
-	struct base_view view; /* view for the policy */
+	struct base_view view; /* for use by the policy */
 	struct hdb_output_result result;
 	unsigned id_size; /* size of an ID in the output; set before rewriter_run */
 	/* private */
 	const struct rewrite_policy *policy;
-	/* heap of the objects that follow: 'A' app, 'Z' zygote, 'I' image, or 0 if unknown */
+	/* current heap: 'A' app, 'Z' zygote, 'I' image, or 0 if unknown */
 	uint64_t heap;
 	struct hprof_walk walk;
 	struct base_outfile *out;
 	const struct hdb_output_options *options;
 	uint8_t *segment; /* collected sub-records */
 	size_t used;      /* number of bytes used in the segment */
-	uint64_t left;    /* number of bytes that the current record or sub-record still needs */
-	/* whether the record is written immediately instead of collected in the segment */
+	uint64_t left;    /* remaining bytes of the current record or sub-record */
+	/* whether output goes to the file instead of the segment */
 	bool is_direct;
 	uint64_t events;
 	enum hprof_version version; /* version of the output */
 };
 
 /*
- * Opens the dump and begins the output. A compressed dump or a pipe is first copied to a scratch
- * file. Zeroes *w first. The caller must call rewriter_close at the end, even after a failure.
+ * Opens the dump and begins the output. Zeroes *w first. A compressed dump or a pipe is copied to a
+ * scratch file. The caller must call rewriter_close, even after a failure.
  */
 int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
 		  struct hdb_error *err);
 
 /*
- * Walks through all records and sub-records before anything is written, and calls `take` for each
- * event. `stage` is the name passed to base_stage.
+ * Walks through all records and sub-records before anything is written, calling `take` for each
+ * event. `stage` is passed to base_stage.
  */
 int rewriter_survey(struct rewriter *w, const char *stage,
 		    int (*take)(void *ctx, const struct hprof_walk *walk, enum hprof_event event,
@@ -72,10 +72,10 @@ int rewriter_survey(struct rewriter *w, const char *stage,
 
 /* Copies all bytes unchanged. */
 int rewriter_copy_all(struct rewriter *w, struct hdb_error *err);
-/* Writes the dump as the policy decides. */
+/* Writes the dump under the control of a policy. */
 int rewriter_run(struct rewriter *w, const struct rewrite_policy *policy, struct hdb_error *err);
 
-/* Completes the output and gives it its name. `out` may be NULL. */
+/* Completes the output and moves it to its final name. `out` may be NULL. */
 int rewriter_finish(struct rewriter *w, struct hdb_output_result *out, struct hdb_error *err);
 void rewriter_close(struct rewriter *w);
 
@@ -85,11 +85,11 @@ void rewriter_close(struct rewriter *w);
 int rewriter_begin(struct rewriter *w, uint64_t size, struct hdb_error *err);
 int rewriter_put(struct rewriter *w, const void *data, uint64_t size, struct hdb_error *err);
 int rewriter_zeros(struct rewriter *w, uint64_t size, struct hdb_error *err);
-/* Copies bytes of the source dump. */
+/* Copies bytes from the source dump. */
 int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb_error *err);
 /*
- * Copies IDs of the source dump, converted to w->id_size bytes. The message of HDB_ELIMIT names an
- * ID that does not fit, and its offset.
+ * Copies IDs from the source dump, converted to w->id_size bytes. Fails with HDB_ELIMIT if an ID
+ * does not fit; the message includes the ID and its offset.
  */
 int rewriter_copy_ids(struct rewriter *w, uint64_t offset, uint64_t count, struct hdb_error *err);
 /* Writes an ID, which must fit in w->id_size bytes. */
@@ -97,7 +97,7 @@ int rewriter_put_id(struct rewriter *w, uint64_t id, struct hdb_error *err);
 /* Writes a whole sub-record unchanged. */
 int rewriter_keep(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err);
 
-/* Begins any other record with a body of `size` bytes; see rewriter_begin. */
+/* Begins a record outside the heap with a body of `size` bytes; see rewriter_begin. */
 int rewriter_record(struct rewriter *w, const struct hprof_record *rec, uint64_t size,
 		    struct hdb_error *err);
 /* Writes a whole record unchanged. */

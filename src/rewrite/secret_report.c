@@ -1,6 +1,6 @@
 /*
- * rewrite/secret_report.c - searches the strings of a dump and writes a line for each rule that
- * finds a secret in a string.
+ * rewrite/secret_report.c - searches the strings of a dump, and writes one line for each rule that
+ * matches a string.
  */
 #include "rewrite/secret_report.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Maximum number of rules remembered for a string. A string with more secrets is long, and is
- * listed anyway.
+ * Maximum number of rules remembered per string, to report each only once. Beyond this limit,
+ * duplicates are accepted.
  */
 #define SEEN_MAX 32u
 
@@ -23,7 +23,7 @@ struct rewrite_secrets {
 	uint64_t count;
 };
 
-/* The text being searched, for the report. */
+/* The text being searched, as described in the report. */
 struct subject {
 	uint64_t id;
 	const char *kind; /* "byte[]", "char[]" or "name" */

@@ -1,6 +1,6 @@
 /*
- * rewrite/secret_report.h - searches strings for secrets. The report states where they are, and
- * never shows them.
+ * rewrite/secret_report.h - searches strings for secrets. The report says where they are without
+ * revealing them.
  */
 #ifndef REWRITE_SECRET_REPORT_H
 #define REWRITE_SECRET_REPORT_H
@@ -11,8 +11,8 @@
 struct rewrite_secrets;
 
 /*
- * Begins a report in a new file `path`, with tab-separated values. The file appears only when the
- * report is finished. The caller must close *out with rewrite_secrets_close.
+ * Begins a report of tab-separated values. The file `path` appears only when the report is
+ * complete. The caller must close *out with rewrite_secrets_close.
  */
 int rewrite_secrets_open(const char *path, bool force, struct rewrite_secrets **out,
 			 struct hdb_error *err);
@@ -24,7 +24,7 @@ int rewrite_secrets_array(struct rewrite_secrets *secrets, struct rewriter *w,
 int rewrite_secrets_record(struct rewrite_secrets *secrets, struct rewriter *w,
 			   const struct hprof_record *rec, bool is_kept, struct hdb_error *err);
 
-/* Completes the report and gives it its name. Sets *count to the number of findings. */
+/* Completes the report and moves it to its final name. Sets *count to the number of findings. */
 int rewrite_secrets_finish(struct rewrite_secrets *secrets, uint64_t *count, struct hdb_error *err);
 /* NULL is allowed. */
 void rewrite_secrets_close(struct rewrite_secrets *secrets);

@@ -1,6 +1,6 @@
 /*
- * rewrite/shapes.c - collects the classes in a separate pass over the dump, because an instance may
- * precede its class.
+ * rewrite/shapes.c - collects classes in a separate pass, because an instance may precede its class
+ * in the dump.
  */
 #include "rewrite/shapes.h"
 
@@ -62,7 +62,7 @@ static int add_class(struct rewrite_shapes *s, const struct hprof_sub *sub, stru
 		bytes += hprof_type_size(field.type, s->w->file.id_size);
 	}
 	class.body_bytes = (uint32_t)bytes;
-	/* If two classes have the same ID, the first one counts, as in the import. */
+	/* If two classes have the same ID, the first one wins, as in an import. */
 	if (base_idmap_get(&s->by_id, class.class_id) != BASE_IDMAP_NONE)
 		return HDB_OK;
 	TRY(base_idmap_put(&s->by_id, class.class_id, (uint32_t)s->classes.count, err));
@@ -138,7 +138,7 @@ void rewrite_class_name(struct rewrite_shapes *s, uint64_t class_id, char out[RE
 
 /* ---- instances ---- */
 
-/* Adds a range of bytes to the ranges that are selected in instances of a class. */
+/* Adds a range of selected bytes to a class, merging it with the previous range if possible. */
 static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64_t offset,
 		   unsigned size, struct hdb_error *err)
 {
@@ -158,8 +158,8 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 }
 
 /*
- * Adds the selected fields that `from` declares. *at is the offset of the first field, and is set
- * to the offset after the last.
+ * Adds the selected fields that `from` declares. *at is the offset of its first field; it is
+ * advanced past the last one.
  */
 static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		      const struct rewrite_class *from, uint64_t *at, struct hdb_error *err)
@@ -184,7 +184,7 @@ static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 	return HDB_OK;
 }
 
-/* Maximum number of superclasses. In a damaged dump they may form a cycle. */
+/* Maximum length of a superclass chain, which may be a cycle in a damaged dump. */
 #define SUPERS_MAX 1000u
 
 static int find_runs(struct rewrite_shapes *s, uint32_t no, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * rewrite/shapes.h - the classes of a dump, with the positions in their instances of the fields
- * that a policy selects.
+ * rewrite/shapes.h - collects the classes of a dump, and where in their instances the fields that a
+ * policy selects are.
  */
 #ifndef REWRITE_SHAPES_H
 #define REWRITE_SHAPES_H
@@ -20,7 +20,7 @@ struct rewrite_class {
 	uint32_t field_count;
 	uint32_t body_bytes;    /* size of the fields that it declares */
 	uint32_t instance_size; /* as recorded in the dump */
-	/* determined at the first instance of the class */
+	/* set when the first instance of the class is read */
 	size_t first_run, run_count;
 	uint64_t run_bytes; /* size of all runs */
 	uint64_t all_bytes; /* size of an instance's values, including the fields of superclasses */
@@ -29,7 +29,7 @@ struct rewrite_class {
 
 struct rewrite_shapes {
 	struct rewriter *w; /* borrowed */
-	/* Returns whether a field is selected. The names are "" unless has_names is set. */
+	/* Selects fields. The names are "" unless has_names is set. */
 	bool (*selects)(void *ctx, uint8_t type, const char *class_name, const char *field_name);
 	void *ctx;
 	bool has_names;
@@ -62,14 +62,17 @@ struct rewrite_text {
 int rewrite_shapes_load(struct rewrite_shapes *shapes, struct hdb_error *err);
 void rewrite_shapes_release(struct rewrite_shapes *shapes);
 
-/* Write the name of a class, with dots, and the text with this ID. Write "" if there is none. */
+/*
+ * Write the name of a class (with dots), or the text of a string. Both write "" if it does not
+ * exist.
+ */
 void rewrite_class_name(struct rewrite_shapes *shapes, uint64_t class_id,
 			char out[REWRITE_NAME_MAX]);
 void rewrite_text(struct rewrite_shapes *shapes, uint64_t string_id, char out[REWRITE_NAME_MAX]);
 
 /*
- * Sets *out to the class with this ID and its runs, or to NULL if the dump has no such class. Valid
- * until rewrite_shapes_release.
+ * Sets *out to a class and its runs, or to NULL if the dump has no such class. Valid until
+ * rewrite_shapes_release.
  */
 int rewrite_shape_of(struct rewrite_shapes *shapes, uint64_t class_id, struct rewrite_class **out,
 		     struct hdb_error *err);

@@ -1,7 +1,7 @@
 /*
  * rewrite/strip.c - writes dumps without contents. Primitive arrays, and with HDB_STRIP_PRIMITIVES
  * all primitive values, become zeros, which compress well. With opt->keep, most primitive arrays
- * are dropped instead. The graph of objects does not change.
+ * are dropped instead. References between objects do not change.
  */
 #include "rewrite/blank.h"
 #include "rewrite/kept.h"

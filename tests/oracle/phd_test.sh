@@ -104,7 +104,7 @@ named 'pipe: not a regular file' pipe
 named 'none: No such file' none
 named 'not a javacore: no line begins with "3XMTHREADINFO "' $name
 sed 's,lang/Thread:0x[0-9A-Fa-f]*,lang/Thread:0x1230,' elsewhere.txt > other.txt
-named 'the dump contains none of the threads in this javacore' other.txt
+named 'none of the threads in this javacore are in the dump' other.txt
 if heapdb import "$DUMP" --javacore elsewhere.txt -o no.heapdb > said 2>&1; then complain "taken: HPROF"; fi
 grep -q 'not a portable heap dump' said || complain "HPROF: $(cat said)"
 # heapdb does not wait for a javacore that it finds, either.
