@@ -29,6 +29,9 @@ enum analysis_link_kind {
 	ANALYSIS_LINK_OTHER
 };
 
+/* Static field in HotSpot dumps: the string literals and other constants of the class. */
+#define ANALYSIS_CONSTANTS "<resolved_references>"
+
 /* The references through which an object holds another object. */
 struct analysis_link {
 	enum analysis_link_kind kind; /* kind of the first reference */

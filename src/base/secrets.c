@@ -60,6 +60,7 @@
 #define RULE_needs(word, text, nth) NEEDS_##word
 #define RULE_check(word, text, nth) .check = text
 #define RULE_keys(word, text, nth) .keys = text
+#define RULE_fields(word, text, nth) .fields = text
 #define RULE_value(word, text, nth) .value = text
 #define RULE_entropy(word, text, nth) .entropy = word
 #define RULE_personal(word, text, nth) .is_personal = true
@@ -475,6 +476,20 @@ bool base_secrets_has_name(const struct base_secrets *s, const char *name, size_
 	uint16_t at = 0;
 
 	return next_key(s, plain, n, &at, true) != NULL;
+}
+
+bool base_secrets_has_field(const char *class_name, const char *field, unsigned *rule)
+{
+	const size_t n = strlen(class_name), m = strlen(field);
+
+	for (*rule = 0; *rule < RULES; ++*rule)
+		for (const char *p = rules[*rule].fields; p && *p; p += strcspn(p, "|")) {
+			p += strspn(p, "| ");
+			if (strncmp(p, class_name, n) == 0 && p[n] == '.' &&
+			    strncmp(p + n + 1, field, m) == 0 && strchr("|", p[n + 1 + m]))
+				return true;
+		}
+	return false;
 }
 
 /* Returns whether a value is itself the name of a secret, package, class, file or constant. */

@@ -14,7 +14,7 @@
 
 /* A row of secrets.rules, which explains the columns. An empty column is NULL here. */
 struct base_secret_rule {
-	const char *name, *what, *start, *then, *loose, *check, *keys, *value, *doc;
+	const char *name, *what, *start, *then, *loose, *check, *keys, *fields, *value, *doc;
 	unsigned digits; /* number of digits that a text must contain before `loose` is tried */
 	unsigned entropy;
 	bool needs_at, is_caseless, is_personal;
@@ -69,6 +69,11 @@ int base_secrets_find(struct base_secret_search *search, const struct base_secre
 
 /* Returns whether something with this name has a secret value. */
 bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
+/*
+ * Returns whether the values of a field are secret, whatever they look like, and sets *rule to the
+ * rule that says so.
+ */
+bool base_secrets_has_field(const char *class_name, const char *field, unsigned *rule);
 /* A value and its name. */
 struct base_secret_named {
 	const uint8_t *name, *value;

@@ -2,6 +2,7 @@
 #include "rewrite/kept.h"
 
 #include "base/bytes.h"
+#include "base/secrets.h"
 
 #include <assert.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 
 /* Number of bytes to hash or compare at a time. */
 #define CHUNK_BYTES (256u << 10)
+/* Maximum number of superclasses whose fields are examined. */
+#define SUPERS_MAX 64u
 
 /* ---- field offsets ---- */
 
@@ -31,6 +34,41 @@ static int find_field(struct rewrite_shapes *s, const struct rewrite_class *clas
 	return HDB_OK;
 }
 
+/*
+ * Finds the fields of a class and its superclasses whose values are secret (secrets.rules). In an
+ * instance, the fields of superclasses follow.
+ */
+static int find_keys(struct rewrite_kept *k, size_t no, struct hdb_error *err)
+{
+	struct rewrite_shapes *s = &k->names;
+	const struct rewrite_class *class = base_vec_at(&s->classes, struct rewrite_class, no);
+	char class_name[REWRITE_NAME_MAX], name[REWRITE_NAME_MAX];
+	struct rewrite_place place = { .class_id = class->class_id };
+	unsigned rule;
+
+	/* a limit, because superclasses may form a cycle */
+	for (unsigned depth = 0; depth < SUPERS_MAX; depth++) {
+		uint64_t at = class->fields_offset;
+
+		rewrite_class_name(s, class->class_id, class_name);
+		for (uint32_t f = 0; f < class->field_count; f++) {
+			struct hprof_field field;
+
+			TRY(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
+			rewrite_text(s, field.name_string_id, name);
+			if (field.type == HPROF_OBJECT &&
+			    base_secrets_has_field(class_name, name, &rule))
+				TRY(base_vec_push(&k->keys, &place, sizeof(place), err));
+			place.offset += hprof_type_size(field.type, s->w->file.id_size);
+		}
+		no = base_idmap_get(&s->by_id, class->super_id);
+		if (no == BASE_IDMAP_NONE)
+			break;
+		class = base_vec_at(&s->classes, struct rewrite_class, no);
+	}
+	return HDB_OK;
+}
+
 static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
 {
 	struct rewrite_shapes *s = &k->names;
@@ -41,6 +79,8 @@ static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
 			base_vec_at(&s->classes, struct rewrite_class, i);
 
 		rewrite_class_name(s, class->class_id, name);
+		if (k->has_keys)
+			TRY(find_keys(k, i, err));
 		if (strcmp(name, "java.lang.String") == 0)
 			TRY(find_field(s, class, "value", &k->value, err));
 		if (strcmp(name, "android.graphics.Bitmap") != 0)
@@ -98,6 +138,13 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
+	for (size_t i = 0; i < k->keys.count; i++) {
+		const uint64_t key =
+			reference_of(&instance, base_vec_at(&k->keys, struct rewrite_place, i));
+
+		if (key)
+			TRY(rewrite_id_bits_add(&k->texts, key, err));
+	}
 	TRY(instance.r);
 	if (text && k->what & HDB_KEEP_STRINGS)
 		return rewrite_id_bits_add(&k->texts, text, err);
@@ -245,6 +292,7 @@ void rewrite_kept_release(struct rewrite_kept *k)
 	rewrite_shapes_release(&k->names);
 	base_idmap_release(&k->bitmaps);
 	base_vec_release(&k->buffers);
+	base_vec_release(&k->keys);
 }
 
 /* ---- used while the dump is written ---- */

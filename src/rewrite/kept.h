@@ -18,9 +18,11 @@ struct rewrite_place {
 struct rewrite_kept {
 	struct rewriter *w;          /* borrowed */
 	unsigned what;               /* enum hdb_keep */
+	bool has_keys;               /* whether the bytes of cryptographic keys count as texts */
 	struct rewrite_shapes names; /* classes */
 	struct rewrite_place value;  /* String.value */
 	struct rewrite_place buffer, recycled;
+	struct base_vec keys; /* struct rewrite_place: fields that refer to keys */
 	struct rewrite_id_bits texts;
 	struct base_idmap bitmaps; /* buffer ID to number in buffers */
 	struct base_vec buffers;   /* struct rewrite_buffer */

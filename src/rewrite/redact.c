@@ -254,8 +254,8 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 }
 
 /*
- * Sets *out to whether the array holds text. Char arrays and the arrays of strings always do. Other
- * byte arrays do if their contents look like text.
+ * Sets *out to whether the array holds text. Char arrays, the arrays of strings and the bytes of
+ * cryptographic keys always do. Other byte arrays do if their contents look like text.
  */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)
@@ -392,7 +392,7 @@ int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *
 			    .has_names = true,
 			    .named = &d.named },
 		.named = { .w = &w },
-		.strings = { .w = &w, .what = HDB_KEEP_STRINGS },
+		.strings = { .w = &w, .what = HDB_KEEP_STRINGS, .has_keys = true },
 	};
 
 	TRY(rewriter_open(&w, paths, opt->output, work, err));

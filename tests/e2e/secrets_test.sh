@@ -21,9 +21,18 @@ grep -q "no rule finds a secret" "$work/none" || fail "the sample: $(cat "$work/
 last_java
 [ -n "$java" ] || { echo "no JDK in ${HDB_JDKS:-/usr/lib/jvm}"; exit $((failed ? 1 : 77)); }
 cd "$work"
-DATABASE_PASSWORD=open5esame "$java" -Xmx64m -XX:TieredStopAtLevel=1 \
+mkdir -p org/apache/catalina/session
+cat > org/apache/catalina/session/StandardSession.java <<-END
+	package org.apache.catalina.session;
+	public class StandardSession {
+	    protected String id;
+	    public StandardSession(String id) { this.id = id; }
+	}
+END
+"${java}c" org/apache/catalina/session/StandardSession.java
+DATABASE_PASSWORD=open5esame "$java" -cp . -Xmx64m -XX:TieredStopAtLevel=1 \
 	"$HDB_ROOT/tests/java/Secrets.java" x.hprof > wanted.tsv
-[ "$(wc -l < wanted.tsv)" -ge 41 ] || fail "planted: $(cat wanted.tsv)"
+[ "$(wc -l < wanted.tsv)" -ge 45 ] || fail "planted: $(cat wanted.tsv)"
 heapdb import x.hprof -o x.heapdb --quiet > /dev/null
 heapdb secrets --db x.heapdb --limit 1000 --format tsv --columns kind,key,owner,value,copies |
 	sed "s/	'-/	-/" > found.tsv
@@ -36,6 +45,10 @@ while IFS="$(printf '\t')" read -r rule key; do
 			fail "$rule was not found in $key"
 	fi
 done < wanted.tsv
+grep -q "^gitlab-trigger-token	constant	constant pool of Secrets	" found.tsv ||
+	fail "a literal: $(cat found.tsv)"
+grep -q "^secret-key	key	Secrets.*	... (32 bytes)	1$" found.tsv || fail "a key: $(cat found.tsv)"
+grep -q "^session-id	id	.*	3$" found.tsv || fail "sessions: $(cat found.tsv)"
 # Each secret has its holder, and nothing else is found.
 [ "$(grep -c "Secrets" found.tsv)" -ge 23 ] || fail "owners: $(cat found.tsv)"
 [ "$(wc -l < found.tsv)" -le $(($(wc -l < wanted.tsv) + 2)) ] || fail "more than was planted: $(cat found.tsv)"

@@ -127,7 +127,10 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 	case LEAK_HOLDER_NONE:
 		break;
 	case LEAK_HOLDER_STATIC:
-		add(to, "%s.%s (static)", class_name, h->field);
+		if (strcmp(h->field, ANALYSIS_CONSTANTS) == 0)
+			add(to, "constant pool of %s", class_name);
+		else
+			add(to, "%s.%s (static)", class_name, h->field);
 		break;
 	case LEAK_HOLDER_FIELD:
 		add(to, "%s.%s", class_name, h->field);

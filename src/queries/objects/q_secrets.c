@@ -62,6 +62,13 @@ static int set_key(struct query *q, const struct query_leak_path *path, struct h
 		count--;
 	if (count < 2)
 		return HDB_OK;
+	if (count > 2) {
+		TRY(query_leak_path_holds(q, path, count - 3, BASE_TEXT(text), err));
+		if (strstr(text, ANALYSIS_CONSTANTS)) {
+			query_set_text(q, KEY, "constant");
+			return HDB_OK;
+		}
+	}
 	for (size_t i = 0; i < count; i++)
 		nodes[i] = path->nodes[count - 1 - i];
 	TRY(analysis_fold_path(&q->session, nodes, count, &folds, err));
@@ -112,7 +119,8 @@ static int secret_row(struct query *q, size_t no, struct hdb_error *err)
 	assert(secret->rule < count);
 	query_lend_text(q, KIND, rule->name);
 	query_lend_text(q, WHAT, rule->what);
-	query_format(q, VALUE, "%s... (%" PRIu64 " characters)", secret->shown, secret->size);
+	query_format(q, VALUE, "%s... (%" PRIu64 " %s)", secret->shown, secret->size,
+		     secret->is_bytes ? "bytes" : "characters");
 	query_set(q, COPIES, secret->head.count);
 	query_set_id(q, ID, secret->value_ix);
 	if (secret->key[0])

@@ -238,12 +238,15 @@ struct named {
 	uint32_t holder_ix;
 	uint64_t value_id;
 	const char *key;
+	bool has_rule; /* whether the field is secret according to `rule`, whatever its value */
+	unsigned rule;
 };
 
 /* The characters of a string, or of an array of bytes or chars, perhaps in a wrapper. */
 struct value {
 	uint8_t text[VALUE_MAX];
-	size_t size; /* 0 if the object is not text */
+	size_t size;   /* 0 if the object is not text */
+	bool is_bytes; /* any bytes count, except zeros only; otherwise they must be text */
 	uint32_t array_ix;
 };
 
@@ -266,7 +269,8 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 			return r < 0 ? r : HDB_OK;
 		value->array_ix = string.array_ix;
 		TRY(heap_chars_utf8(&heap->dump.view, &string.chars, &out, err));
-		value->size = out.used;
+		/* the characters of a redacted string are zeros */
+		value->size = value->text[0] > ' ' && value->text[0] < 0x7f ? out.used : 0;
 		return HDB_OK;
 	}
 	if (object.kind != STORE_PRIMITIVE_ARRAY || !object.length)
@@ -274,6 +278,16 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 	TRY(heap_elements(heap, ix, 0, &slice, err));
 	if (slice.type != HPROF_CHAR && slice.type != HPROF_BYTE)
 		return HDB_OK;
+	if (value->is_bytes) {
+		uint64_t all = 0;
+
+		for (; size < slice.done; size++) {
+			value->text[size] = (uint8_t)bits[size];
+			all |= bits[size];
+		}
+		value->size = all ? size : 0;
+		return HDB_OK;
+	}
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
 	/* Zeros may follow in a buffer. If anything else follows, this is not text. */
@@ -301,13 +315,14 @@ static int unwrap(struct heap *heap, uint32_t *ix, struct hdb_error *err)
 static int add_named(struct secret_scan *s, const struct named *named, struct hdb_error *err)
 {
 	struct heap *heap = s->session->heap;
-	struct value read = { .size = 0 };
+	struct value read = { .is_bytes = named->has_rule };
 	struct base_secret_named value = { .name = (const uint8_t *)named->key,
 					   .name_size = strlen(named->key),
 					   .value = read.text };
 	struct secret *secret;
 	uint32_t ix;
-	unsigned rule = 0;
+	struct heap_text_hash hash;
+	unsigned rule = named->rule;
 	void *entry;
 
 	if (!named->value_id || heap_find(heap, named->value_id, &ix, NULL) != HDB_OK)
@@ -319,11 +334,17 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	if (named->key[0] == '-' && read.size && read.text[0] == '-')
 		return HDB_OK;
 	/* A secret that was found by its format need not be found again. */
-	if (base_bit_has(s->taken.data, read.array_ix) ||
-	    !base_secrets_is_value(s->searches[0], &value, &rule))
+	if (base_bit_has(s->taken.data, read.array_ix) || !read.size ||
+	    (!named->has_rule && !base_secrets_is_value(s->searches[0], &value, &rule)))
 		return HDB_OK;
-	TRY(analysis_counter_add(&s->found, hash_of(read.text, read.size, NAMED_SEED + rule),
-				 named->holder_ix, &entry, err));
+	if (rule_at(rule)->is_personal) {
+		const char *class_name = heap_class_name_of(heap, named->holder_ix);
+
+		hash = hash_of(class_name, strlen(class_name), NAMED_SEED + rule);
+	} else {
+		hash = hash_of(read.text, read.size, NAMED_SEED + rule);
+	}
+	TRY(analysis_counter_add(&s->found, hash, named->holder_ix, &entry, err));
 	secret = entry;
 	if (secret->head.count > 1)
 		return HDB_OK;
@@ -331,6 +352,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	secret->holder_ix = named->holder_ix;
 	secret->value_ix = ix;
 	secret->size = value.value_size;
+	secret->is_bytes = named->has_rule && !heap_is_string(heap, ix);
 	copy_text(secret->key, sizeof(secret->key), named->key, strlen(named->key));
 	return HDB_OK;
 }
@@ -400,7 +422,9 @@ static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, 
 		if (r != HDB_OK)
 			continue;
 		TRY(heap_id(heap, value_ix, &value_id, err));
-		TRY(add_named(s, &(struct named){ ix, value_id, name }, err));
+		TRY(add_named(s,
+			      &(struct named){ .holder_ix = ix, .value_id = value_id, .key = name },
+			      err));
 	}
 	return HDB_OK;
 }
@@ -408,17 +432,21 @@ static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, 
 static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields *walk,
 			  struct hdb_error *err)
 {
+	struct heap *heap = s->session->heap;
 	int r;
 
 	while ((r = heap_fields_next(walk, err)) == HDB_OK) {
 		const uint64_t id = walk->value.bits;
 		char name[SECRET_KEY_MAX];
+		struct named named = { .holder_ix = ix, .value_id = id, .key = name };
 
 		if (walk->value.type != HPROF_OBJECT)
 			continue;
-		TRY(heap_text(s->session->heap, walk->field.name_text, name, sizeof(name), err));
-		if (base_secrets_has_name(s->rules, name, strlen(name)))
-			TRY(add_named(s, &(struct named){ ix, id, name }, err));
+		TRY(heap_text(heap, walk->field.name_text, name, sizeof(name), err));
+		named.has_rule = base_secrets_has_field(heap_class_name(heap, walk->declaring_no),
+							name, &named.rule);
+		if (named.has_rule || base_secrets_has_name(s->rules, name, strlen(name)))
+			TRY(add_named(s, &named, err));
 		if (!walk->is_static)
 			TRY(look_at_pairs(s, ix, name, id, err));
 	}
@@ -427,7 +455,7 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 
 /*
  * Sets *is_map to whether the array belongs to a map, so that keys and values alternate in it, and
- * *is_code to whether it contains the constants of a class (<resolved_references> of HotSpot) in
+ * *is_code to whether it contains the constants of a class (ANALYSIS_CONSTANTS) in
  * the order in which its code uses them.
  */
 static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, bool *is_code,
@@ -446,7 +474,7 @@ static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, 
 	TRY(heap_object(heap, parent, &holder, err));
 	if (holder.kind == STORE_CLASS) {
 		TRY(analysis_link_find(s->session, parent, ix, &link, err));
-		*is_code = strcmp(analysis_link_name(&link), "<resolved_references>") == 0;
+		*is_code = strcmp(analysis_link_name(&link), ANALYSIS_CONSTANTS) == 0;
 	}
 	rule = holder.kind == STORE_INSTANCE ? heap_collection_rule(heap, holder.class_no) : NULL;
 	*is_map = rule && rule->shape == HEAP_PAIRS;
@@ -472,7 +500,9 @@ static int look_at_array(struct secret_scan *s, uint32_t ix, struct hdb_error *e
 			continue;
 		TRY(read_name(s, before, name, &is_name, err));
 		if (is_name && (is_map || name[0] == '-'))
-			TRY(add_named(s, &(struct named){ ix, id, name }, err));
+			TRY(add_named(
+				s, &(struct named){ .holder_ix = ix, .value_id = id, .key = name },
+				err));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -533,7 +563,10 @@ static int look_at_environment(struct secret_scan *s, struct hdb_error *err)
 		    !base_secrets_has_name(s->rules, p->name, strlen(p->name)))
 			continue;
 		TRY(heap_id(s->session->heap, p->value_ix, &id, err));
-		TRY(add_named(s, &(struct named){ p->value_ix, id, p->name }, err));
+		TRY(add_named(
+			s,
+			&(struct named){ .holder_ix = p->value_ix, .value_id = id, .key = p->name },
+			err));
 	}
 	return r < 0 ? r : HDB_OK;
 }
@@ -556,12 +589,15 @@ static int mark_classes(struct secret_scan *s, struct hdb_error *err)
 		for (uint32_t i = 0; i < class->field_count; i++) {
 			char name[SECRET_KEY_MAX];
 			struct store_field field;
+			unsigned rule;
 
 			TRY(heap_field(heap, class->first_field + i, &field, err));
 			if (field.type != HPROF_OBJECT)
 				continue;
 			TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-			s->has_field[no] |= base_secrets_has_name(s->rules, name, strlen(name));
+			s->has_field[no] |=
+				base_secrets_has_name(s->rules, name, strlen(name)) ||
+				base_secrets_has_field(heap_class_name(heap, no), name, &rule);
 		}
 	}
 	return HDB_OK;

@@ -26,6 +26,7 @@ struct secret {
 	uint32_t holder_ix;
 	uint32_t value_ix; /* the string or array */
 	uint64_t size;     /* in bytes or characters */
+	bool is_bytes;     /* a key whose bytes are no text */
 	char shown
 		/* start of the secret, which is the same for every secret of the rule */
 		[SECRET_SHOWN_MAX];
