@@ -583,7 +583,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
-		if (has_keys ? i / ENTRIES_RUN % step :
+		if (has_keys ? i / ENTRIES_RUN % step != 0 :
 			       i % step != (i / step * ENTRIES_SPREAD >> 16) % step)
 			continue;
 		if (entries.has_key)
