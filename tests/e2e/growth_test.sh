@@ -23,9 +23,9 @@ has()
 
 make leak >leak.jsonl
 heapdb growth leak.jsonl >text
-has text "the heap after GC grows by 6.0 MiB per hour since 2026-01-01 00:00 and reaches its max"
+has text "the heap after GC has grown by 6.0 MiB per hour since 2026-01-01 00:00 and will reach its max"
 has text "maximum in 68.2 hours"
-has text "; com.acme.Session grows by 6.0 MiB per hour since 2026-01-01 00:00"
+has text "; com.acme.Session has grown by 6.0 MiB per hour since 2026-01-01 00:00"
 has text "4711"
 has text "+6.0 MiB"
 
@@ -54,7 +54,7 @@ END
 # Without histograms: minima of the heap after collections, which have decreased.
 make heaponly >heaponly.jsonl
 heapdb growth heaponly.jsonl >text
-has text "the heap after GC grows by 6"
+has text "the heap after GC has grown by 6"
 
 for kind in quiet sawtooth restarted; do
 	make $kind >$kind.jsonl
@@ -77,11 +77,11 @@ END
 heapdb growth folder >text 2>err
 has err "heapdb: growth: 2 of 242 lines are damaged and were skipped"
 has text "damaged lines: 2"
-has text "com.acme.Session grows by 6.0 MiB per hour"
+has text "com.acme.Session has grown by 6.0 MiB per hour"
 
 heapdb growth leak.jsonl --chart >svg
 has svg "<polyline"
-has svg "the heap after GC grows by 6.0 MiB per hour"
+has svg "the heap after GC has grown by 6.0 MiB per hour"
 python3 -c "import xml.dom.minidom as x; x.parse('svg')"
 
 # Mistakes.

@@ -408,7 +408,7 @@ def check_outside(s):
         want = [without_nulls(row) for row in json.loads(out.stdout)["rows"]]
         assert [without_nulls(row) for row in told["rows"]] == want, (told["rows"], want)
         assert s.call(tool, files=[path])["rows"] == told["rows"]
-    assert "com.acme.Session grows" in s.call("growth", files="leak.jsonl")["facts"]["summary"]
+    assert "com.acme.Session has grown" in s.call("growth", files="leak.jsonl")["facts"]["summary"]
     account = s.call("memory", files=["smaps"], db="sample.heapdb")
     assert sum(r["resident"] for r in account["rows"] if "detail" not in r) == account["facts"]["rss"]
     shutil.copy(os.path.join(root, "tests/corpus/memory/nmt_detail"), dumps)

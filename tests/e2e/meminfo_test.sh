@@ -307,7 +307,7 @@ want('timeline', [[row.get(name) for name in names] for row in answer['rows']],
       [None, 5049, *[None] * 6, kb(5000)]])
 want('files', [row['capture'] for row in answer['rows']], ['c1', 'c2', 'c3', 'c4'])
 want('growth', json.loads(timeline('c1', 'c2', '--json').stdout)['facts']['summary'],
-     'from the first to the last capture +20.0 MB of Pss; most: Native, +20.0 MB')
+     'from the first to the last capture, Pss changed by +20.0 MB; largest change: Native, +20.0 MB')
 import xml.etree.ElementTree as ET
 done = timeline('c1', 'c2', 'c3', '--chart')
 boxes = [box for box in ET.fromstring(done.stdout).iter('{http://www.w3.org/2000/svg}rect') if len(box)]

@@ -21,7 +21,7 @@ def growth(where):
     check(f"{where}: four lines of memory", browser.run("document.querySelector('.lines').querySelectorAll('polyline').length") == 4)
     check(f"{where}: the last values: {have}", "heap after GC 127.0 MiB" in have and "RSS 600.0 MiB" in have)
     check(f"{where}: the class that grows is the first", "AM com.acme.Session 63.0 MiB" in line(2).replace("\u202f", " "))
-    check(f"{where}: the sentence", "grows by 6.0 MiB per hour" in text())
+    check(f"{where}: the sentence", "has grown by 6.0 MiB per hour" in text())
 
 
 try:

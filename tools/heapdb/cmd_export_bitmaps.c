@@ -111,7 +111,7 @@ static int write_pixels(struct exporting *x, const struct picture *p, const char
 	pixels.height = (uint32_t)p->height;
 	size = (uint64_t)pixels.width * pixels.height * pixels.pixel_bytes;
 	if (size > p->length) {
-		*state = "not written: fewer bytes than pixels";
+		*state = "not written: the array is too short for the pixels";
 		return HDB_OK;
 	}
 	*state = "written";

@@ -62,7 +62,7 @@ static int draw(struct cli *cli, const struct growth *g, const char *text)
 		      SVG_WIDTH, SVG_HEAD + SVG_HEIGHT + 20);
 	output_xml(out, text, strlen(text));
 	output_format(out,
-		      "</text>\n<text x=\"0\" y=\"32\">%s: heap after GC, top of the picture: "
+		      "</text>\n<text x=\"0\" y=\"32\">%s: heap after GC; top of the chart: "
 		      "%s</text>\n",
 		      run->jvm, base_size((uint64_t)most).text);
 	if (count)

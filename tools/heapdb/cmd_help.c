@@ -332,7 +332,7 @@ static void put_overview(struct output *out)
 	put_queries(out);
 	output_string(out,
 		      "\nThe database is FILE, --db FILE, $HEAPDB or the newest *.heapdb in the "
-		      "current\nfolder, in this order. The manual is `man heapdb`.\n");
+		      "current\ndirectory, in this order. The manual is `man heapdb`.\n");
 }
 
 /* A line of the machine-readable list: kind, owner, name, argument and help. */

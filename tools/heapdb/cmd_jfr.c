@@ -435,10 +435,9 @@ static void say(struct sampled *s, const struct call_node *node, const struct ca
 	else if (node->count > 1)
 		snprintf(part, sizeof(part), "all ");
 	snprintf(s->sentence, sizeof(s->sentence),
-		 "of %s %.200s %" PRIu64 " %s sampled, %sallocated at %.700s",
+		 "%" PRIu64 " of %s %.200s objects %s sampled, %sallocated at %.700s", node->count,
 		 base_number(hdb_rows_value(s->rows, s->objects)->u).text,
-		 dot ? dot + 1 : node->name, node->count, node->count == 1 ? "was" : "were", part,
-		 site->name);
+		 dot ? dot + 1 : node->name, node->count == 1 ? "was" : "were", part, site->name);
 	s->value = text_value(s->sentence);
 }
 

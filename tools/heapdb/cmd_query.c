@@ -93,10 +93,12 @@ static int judge(struct cli *cli, const struct answer *answer)
 			rc = HDB_NOTFOUND;
 		is_unknown |= strcmp(name, "unknown") == 0 && value->type != HDB_TYPE_NULL;
 		if (strcmp(name, "conditions") == 0 && (rc != HDB_OK || is_unknown))
-			cli_notice(cli, "%s: %.*s",
-				   rc != HDB_OK ? "conditions met" :
-						  "conditions with names that no dump has",
-				   (int)value->text_size, value->text);
+			cli_notice(
+				cli, "%s: %.*s",
+				rc != HDB_OK ?
+					"conditions met" :
+					"conditions on classes or objects missing from all dumps",
+				(int)value->text_size, value->text);
 		has_conditions |= strcmp(name, "conditions") == 0 && value->type != HDB_TYPE_NULL;
 	}
 	return has_conditions ? cli_verdict(cli, rc != HDB_OK) : rc;

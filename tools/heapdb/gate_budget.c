@@ -119,7 +119,7 @@ static int read_condition(const struct reading *r, const yaml_node_t *node, stru
 
 	if (node->type == YAML_SCALAR_NODE &&
 	    (!is_line(node) || node->data.scalar.style > YAML_DOUBLE_QUOTED_SCALAR_STYLE))
-		return wrong_node(r, node, "expected one line");
+		return wrong_node(r, node, "expected a value on one line");
 	c->at = offset_of(r->file, node->start_mark.index);
 	c->size = offset_of(r->file, node->end_mark.index) - c->at;
 	if (counts && strcmp(text, "none") == 0)
@@ -137,7 +137,7 @@ static int read_condition(const struct reading *r, const yaml_node_t *node, stru
 	if ((counts && (size || c->is_percent)) || (c->measure < GATE_GROWTH && !size) ||
 	    memchr(text, '(', size) || memchr(text, ')', size))
 		return wrong_node(r, node,
-				  counts ? "this measure has no target and no percentage" :
+				  counts ? "this measure takes neither a target nor a percentage" :
 					   "expected a class, pattern, loader or object before <=");
 	c->target = strndup(text, size);
 	return c->target ? HDB_OK : hdb_fail_memory(&r->cli->err, "a check", size);
@@ -259,7 +259,7 @@ static int check_events(struct reading *r)
 		documents += event.type == YAML_DOCUMENT_START_EVENT;
 		is_last = event.type == YAML_STREAM_END_EVENT;
 		if (depth > DEPTH_MAX)
-			rc = wrong(r, &event.start_mark, "expected fewer nested maps and lists",
+			rc = wrong(r, &event.start_mark, "maps and lists are nested too deeply",
 				   NULL);
 		else if (documents > 1)
 			rc = wrong(r, &event.start_mark, "expected a single document", NULL);

@@ -85,9 +85,10 @@ static void explain(const struct timeline *t, char *buf, size_t size)
 		if (i < TOTAL && change[i] * change[i] > change[most] * change[most])
 			most = i;
 	}
-	snprintf(buf, size,
-		 "from the first to the last capture %+.1f MB of Pss; most: %s, %+.1f MB",
-		 change[TOTAL], timeline_columns[most].title, change[most]);
+	snprintf(
+		buf, size,
+		"from the first to the last capture, Pss changed by %+.1f MB; largest change: %s, %+.1f MB",
+		change[TOTAL], timeline_columns[most].title, change[most]);
 }
 
 /* ---- a picture ---- */

@@ -72,7 +72,7 @@ static int put_answer(const struct mcp_call *call, const char *text, json_t **ou
 	       (used += mcp_size(json_array_get(rows, count)) + 1) <= budget)
 		count++;
 	if (count < json_array_size(rows))
-		json_object_set_new(all, "cut", json_string("rows omitted: max_tokens"));
+		json_object_set_new(all, "cut", json_string("rows omitted because of max_tokens"));
 	while (json_array_size(rows) > count)
 		json_array_remove(rows, json_array_size(rows) - 1);
 	json_object_set_new(all, "row_count", json_integer((json_int_t)count));

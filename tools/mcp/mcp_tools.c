@@ -547,7 +547,7 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 		 * run
 		 */
 		if (r == HDB_ELIMIT) {
-			part = json_string("omitted: max_tokens");
+			part = json_string("omitted because of max_tokens");
 			r = HDB_OK;
 		}
 		/* if the dump is missing, continue with the parts that do not need it */

@@ -87,9 +87,9 @@ static size_t advise(struct memory_answer *a)
 	if (f->netty / 2 > f->netty_pinned && f->netty >= a->memory.rss / 10 &&
 	    f->netty >= 16 << 20)
 		snprintf(a->advice[count++], sizeof(a->advice[0]),
-			 "Netty: only %s of %s in chunks is in use: fewer arenas "
+			 "Netty: only %s of %s in chunks is in use: configure fewer arenas "
 			 "(-Dio.netty.allocator.numDirectArenas) or smaller chunks "
-			 "(-Dio.netty.allocator.maxOrder) need less memory",
+			 "(-Dio.netty.allocator.maxOrder)",
 			 base_size(f->netty_pinned).text, base_size(f->netty).text);
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
 		const uint64_t bytes = part_of(a, rules[i].part).resident;

@@ -109,7 +109,7 @@ static double guess_rows(const struct shape *shape)
 	return all / 10 + 1;
 }
 
-static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not meet");
+static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not overlap");
 
 struct plan {
 	int parts;
@@ -273,16 +273,16 @@ static char *describe(const sqlite3_index_info *info)
 				 sql_parts[p].part == BY_CLASS && info->idxNum & BY_CLASS_IN ?
 					 " (IN)" :
 					 "");
-	return sqlite3_mprintf("%s%s%s",
-			       info->idxNum & LARGEST       ? "dominator tree, largest first" :
-			       info->idxNum & MOST_REFERRED ? "referrers' index, most first" :
-			       text[0]                      ? text :
-							      "scan",
-			       info->idxNum & DESCENDING ? ", last first" : "",
-			       info->orderByConsumed &&
-					       !(info->idxNum & (LARGEST | MOST_REFERRED)) ?
-				       ", in order of id" :
-				       "");
+	return sqlite3_mprintf(
+		"%s%s%s",
+		info->idxNum & LARGEST       ? "dominator tree, largest first" :
+		info->idxNum & MOST_REFERRED ? "referrers index, most referrers first" :
+		text[0]                      ? text :
+					       "scan",
+		info->idxNum & DESCENDING ? ", last first" : "",
+		info->orderByConsumed && !(info->idxNum & (LARGEST | MOST_REFERRED)) ?
+			", in order of id" :
+			"");
 }
 
 int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info)

@@ -543,7 +543,7 @@ static const struct sql_column reachable_columns[] = { ROW_ID,       ROW_CLASS, 
 
 const struct sql_table_def sql_reachable_from = {
 	.name = "reachable_from",
-	.help = "Objects that an object reaches, with their depth",
+	.help = "Objects reachable from an object, with their depth",
 	SQL_COLUMNS(reachable_columns),
 	.rows = 10000,
 	.state_size = sizeof(struct reachable),

@@ -200,7 +200,7 @@ static void explain(const struct growth *g, char *buf, size_t size)
 	if (named) {
 		put_speed(named, speed, sizeof(speed));
 		(void)descriptor_name(named->name, name, sizeof(name));
-		snprintf(more, sizeof(more), "%s%s grows by %s", heap->trend.grows ? "; " : "",
+		snprintf(more, sizeof(more), "%s%s has grown by %s", heap->trend.grows ? "; " : "",
 			 name, speed);
 	}
 	put_speed(heap, speed, sizeof(speed));
@@ -209,10 +209,11 @@ static void explain(const struct growth *g, char *buf, size_t size)
 	if (!heap->trend.grows)
 		snprintf(buf, size, "%s", more);
 	else if (heap->limit_s > 0 && heap->limit_s < HOURS_MAX * HOUR_S)
-		snprintf(buf, size, "the heap after GC grows by %s and reaches its maximum in %s%s",
+		snprintf(buf, size,
+			 "the heap after GC has grown by %s and will reach its maximum in %s%s",
 			 speed, when, more);
 	else
-		snprintf(buf, size, "the heap after GC grows by %s%s", speed, more);
+		snprintf(buf, size, "the heap after GC has grown by %s%s", speed, more);
 }
 
 /* ---- the answer ---- */

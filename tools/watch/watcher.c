@@ -205,7 +205,7 @@ static void update(struct watcher *w, struct watched *v, const struct watch_jvm 
 	v->gc_percent = gc_share(v, jvm, now_ms);
 	if (jvm->sample.figures[SERIES_OOM_KILLS] > v->jvm.sample.figures[SERIES_OOM_KILLS])
 		append_event(w, &jvm->sample, "oom-kill",
-			     "the kernel killed a process of the cgroup", NULL);
+			     "the kernel killed a process in the cgroup", NULL);
 	v->jvm = *jvm;
 	v->is_here = true;
 	v->sampled_ms = now_ms;
