@@ -40,7 +40,7 @@ static struct written heap;
 #define CONNECTIONS \
 	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
 	"java.util.concurrent.atomic.AtomicLong{value=200000000L};" \
-	"static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{" \
+	"static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{open=false," \
 	"inbound=java.nio.DirectByteBuffer{capacity=1000000, att=null, cleaner=a.Cleaner{}}})}"
 
 /* Two class loaders, each with a class that has a static field. */
@@ -145,15 +145,20 @@ static const struct {
 		  NODE("x", "null", "null")) "}",
 	  "App.ALL (static) holds 5 entries (30.3 KiB each), " },
 	/* memory outside the heap is compared with suspects */
-	{ THREE DIRECT("300"), "Decoder.inflight holds 286.1 MiB outside "
+	{ THREE DIRECT("300"), "Decoder.inflight, in Two.decoder (static), holds 286.1 MiB outside "
 			       "the heap, in 1 direct buffer. (large)" },
-	{ THREE BUFFERS("2000"), "Decoder.inflight holds 190.7 MiB outside "
-				 "the heap, in 2,000 direct buffers. (large)" },
-	{ THREE BUFFERS("2001"), "Decoder.inflight holds at least 190.7 MiB outside "
-				 "the heap, in at least 2,000 direct buffers. (large)" },
-	{ THREE CONNECTIONS, "Connection.inbound, in Gateway.connections, holds 190.7 MiB outside "
-			     "the heap, in 200 direct buffers. (large)" },
-	{ THREE DIRECT("20"), "Decoder.inflight holds 19.1 MiB outside "
+	{ THREE BUFFERS("2000"),
+	  "Decoder.inflight, in Two.decoder (static), holds 190.7 MiB outside "
+	  "the heap, in 2,000 direct buffers. (large)" },
+	{ THREE BUFFERS("2001"),
+	  "Decoder.inflight, in Two.decoder (static), holds at least "
+	  "190.7 MiB outside the heap, in at least 2,000 direct buffers. (large)" },
+	{ THREE CONNECTIONS,
+	  "Gateway.connections, in Two.gateway (static), holds 190.7 MiB outside "
+	  "the heap, in 200 direct buffers (Connection.inbound). In 200 of 200 "
+	  "elements, Connection.open is false: they are no longer in use but have "
+	  "not been removed. (large)" },
+	{ THREE DIRECT("20"), "Decoder.inflight, in Two.decoder (static), holds 19.1 MiB outside "
 			      "the heap, in 1 direct buffer. (large)" },
 	/* class loaders, each with classes that hold little */
 	{ THREE LOADERS("true"), "2 closed class loaders (URLClassLoader, at most " },

@@ -83,16 +83,6 @@ static const struct {
 	{ "retries", TIME_TRIES },     { "retrycount", TIME_TRIES },
 };
 
-/*
- * Names of boolean fields that mark objects as closed or finished, and thus no longer needed. A
- * name after "!" has this meaning if the field is false.
- */
-static const char *const closed_names[] = {
-	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
-	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",
-	"!open",     "!isOpen",   "!connected", "!alive",
-};
-
 bool entry_is_own(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
@@ -341,16 +331,13 @@ static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix
 	return HDB_OK;
 }
 
-static void set_closed(struct value_field *field)
+/* Counts an object to which a field of a value refers, if it can be closed. */
+static int add_below(struct looking *l, uint64_t bits, struct hdb_error *err)
 {
-	for (size_t i = 0; i < sizeof(closed_names) / sizeof(closed_names[0]); i++) {
-		const bool is_inverse = closed_names[i][0] == '!';
+	uint32_t ix;
 
-		if (strcmp(field->name, closed_names[i] + is_inverse) != 0)
-			continue;
-		field->is_closed = true;
-		field->is_inverse = is_inverse;
-	}
+	TRY_FOUND(heap_find(l->session->heap, bits, &ix, err));
+	return explain_flag_add(l->session->heap, ix, &l->below, err);
 }
 
 /* Examines the fields of a value. Values of platform classes are only measured. */
@@ -375,7 +362,8 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
 			field->type = fields.value.type;
 			if (are_own && fields.value.type == HPROF_BOOLEAN)
-				set_closed(field);
+				field->is_closed =
+					explain_is_closed_name(field->name, &field->is_inverse);
 		}
 		field->values++;
 		field->unset += !fields.value.bits;
@@ -391,6 +379,8 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			continue;
 		if (is_weighed && fields.value.bits)
 			TRY(weigh(l, field, ix, fields.value.bits, err));
+		if (fields.value.bits)
+			TRY(add_below(l, fields.value.bits, err));
 		if (!are_own)
 			continue;
 		TRY(hash_of(l, fields.value.bits, false, &f.hash, err));
@@ -828,6 +818,14 @@ static void set_time(const struct looking *l, const struct value_field *field,
 			 (double)field->past * 100 / (double)field->points);
 }
 
+/* Reports how many of the values are closed. */
+static void set_closed(const struct explain_flag *flag, struct explain_facts *out)
+{
+	explain_fact_text(out, EXPLAIN_FACT_closed_value, flag->is_inverse ? "false" : "true");
+	explain_fact_set(out, EXPLAIN_FACT_closed_percent,
+			 (double)flag->closed * 100 / (double)flag->objects);
+}
+
 /* Reports fields of the values: points in time, and the field that retains the most. */
 static void set_fields(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
@@ -843,14 +841,19 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 			set_time(l, &l->fields[i], out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
 			entry_set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
-			explain_fact_text(out, EXPLAIN_FACT_closed_value,
-					  l->fields[i].is_inverse ? "false" : "true");
-			explain_fact_set(out, EXPLAIN_FACT_closed_percent,
-					 (double)l->fields[i].past * 100 /
-						 (double)l->fields[i].points);
+			set_closed(&(struct explain_flag){ .is_inverse = l->fields[i].is_inverse,
+							   .objects = l->fields[i].points,
+							   .closed = l->fields[i].past },
+				   out);
 		}
 		if (l->fields[i].bytes > most->bytes)
 			most = &l->fields[i];
+	}
+	if (out->figures[EXPLAIN_FACT_closed_field].kind == BASE_NOTHING &&
+	    l->below.objects * 2 >= l->entries) {
+		explain_fact_text(out, EXPLAIN_FACT_closed_field, l->below.name);
+		explain_fact_set(out, EXPLAIN_FACT_closed_below, 1);
+		set_closed(&l->below, out);
 	}
 	if (l->dates.points)
 		set_dates(l, out);
@@ -934,6 +937,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		.hashed_class = HEAP_NONE,
 		.now_ms = heap_meta_number(session->heap, "dump.timestamp_ms", 0),
 		.slots_left = SLOTS_COMPARED_MAX,
+		.below = EXPLAIN_FLAG_NONE,
 	};
 	uint64_t budget = ENTRIES_COUNTED;
 	struct heap_object object;

@@ -41,7 +41,7 @@ enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIM
 struct value_field {
 	char name[EXPLAIN_CONTENT_MAX];
 	uint8_t time;    /* enum time_kind */
-	bool is_closed;  /* has one of the closed_names */
+	bool is_closed;  /* see explain_is_closed_name */
 	bool is_inverse; /* with "!" */
 	/*
 	 * number of points in time, and number of these points that are more than a day in the
@@ -116,6 +116,7 @@ struct looking {
 	struct key_field key_fields[KEY_FIELDS];
 	unsigned key_fields_left; /* number of key fields for which the sentence has no room */
 	struct value_field fields[VALUE_FIELDS];
+	struct explain_flag below; /* of objects to which the values refer */
 };
 
 /* The most frequent feature of a level. */

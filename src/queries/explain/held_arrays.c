@@ -193,7 +193,8 @@ static int look_at_content(struct held_walk *w, const struct held_node *node,
 		TRY(look_at_slack(w, node, object, err));
 	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
 		TRY(look_at_copy(w, node, object, err));
-	if (object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
+	if (w->is_count ||
+	    object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
 	    kind == HELD_BUILDER || object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
 		return HDB_OK;
 	w->content_bytes += object->shallow_bytes;

@@ -109,6 +109,9 @@ struct held_walk {
 	uint32_t big_array; /* the largest array of numbers */
 	uint64_t big_bytes;
 	uint64_t children_max;
+	uint64_t objects_max;
+	/* whether the walk visits all objects, but does not compare the contents of arrays */
+	bool is_count;
 	bool is_cut; /* whether the walk ended early because it visited too many objects */
 };
 

@@ -855,6 +855,9 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 	const struct explain_figure *figure;
 
 	TRY(figure_of(s, a->text, &figure));
+	if (figure)
+		TRY(explain_facts_count(s->subject->session, explain_fact_of(a->text),
+					s->subject->facts, s->err));
 	if (figure && figure->is_about)
 		base_value_set_text(out, "about ");
 	return HDB_OK;

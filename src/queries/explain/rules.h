@@ -213,8 +213,8 @@ struct explain_subject {
 	uint32_t start_no;
 	uint64_t whole_bytes; /* size of the heap */
 	struct explain_counts *counts;
-	const struct explain_facts *facts; /* figures about a suspect, or NULL for an object */
-	uint64_t steps;                    /* number of entries that may still be read */
+	struct explain_facts *facts; /* figures about a suspect, or NULL for an object */
+	uint64_t steps;              /* number of entries that may still be read */
 };
 
 /* The functions of rules; rules/README.md describes them. */

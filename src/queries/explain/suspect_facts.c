@@ -27,6 +27,8 @@
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
+/* Maximum number of objects in a walk that visits all objects. */
+#define FACTS_COUNTED_MAX 400000u
 /* Number of children of an object that are always visited, largest first. */
 #define FACTS_CHILDREN_LARGE 16u
 /*
@@ -107,6 +109,7 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	assert(no < EXPLAIN_FACT_COUNT);
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
+	facts->figures[no].is_about = false;
 }
 
 /* Sets a figure to an estimate with two digits. */
@@ -308,7 +311,7 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 
 			if (!is_large && at % step)
 				continue;
-			if (w->nodes.count >= FACTS_OBJECTS_MAX) {
+			if (w->nodes.count >= w->objects_max) {
 				w->is_cut = true;
 				return HDB_OK;
 			}
@@ -681,8 +684,9 @@ static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 				 explain_owner_facts(w->session, ix, ix == w->largest_ix, out, err);
 }
 
-static int walk(struct held_walk *w, const struct analysis_suspect *s, struct explain_facts *out,
-		struct hdb_error *err)
+/* Visits the objects of a suspect and sets the figures that are sums over them. */
+static int count(struct held_walk *w, const struct analysis_suspect *s, struct explain_facts *out,
+		 struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
 	struct heap_value enqueued = { .bits = 0 };
@@ -698,7 +702,9 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 	do {
 		TRY(collect(w, s, err));
 		w->children_max /= 4;
-	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN);
+	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN && !w->is_count);
+	if (w->is_cut && w->is_count)
+		return HDB_OK;
 	if (s->ix != HEAP_NONE)
 		TRY(derive_retained(w->session->derive,
 				    base_vec_at(&w->nodes, struct held_node, 0)->ix, &w->top_bytes,
@@ -710,6 +716,13 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));
 	set_figures(w, out);
+	return HDB_OK;
+}
+
+static int walk(struct held_walk *w, const struct analysis_suspect *s, struct explain_facts *out,
+		struct hdb_error *err)
+{
+	TRY(count(w, s, out, err));
 	TRY(set_chain(w, out, err));
 	TRY(held_find_equals(w, out, err));
 	TRY(held_set_nonzero(w, out, err));
@@ -740,28 +753,53 @@ static void set_members(struct heap *heap, const struct analysis_suspect *suspec
 	explain_fact_text(out, EXPLAIN_FACT_member_kind, heap_class_name(heap, suspect->class_no));
 }
 
+static struct held_walk begin(const struct session *session, const struct analysis_suspect *suspect)
+{
+	return (struct held_walk){ .session = session,
+				   .last_array = { HEAP_NONE, HEAP_NONE },
+				   .most_ix = HEAP_NONE,
+				   .largest_ix = HEAP_NONE,
+				   .larger_ix = HEAP_NONE,
+				   .split_bytes = suspect->split_bytes,
+				   .children_max = FACTS_CHILDREN_MAX,
+				   .objects_max = FACTS_OBJECTS_MAX };
+}
+
+static void end(struct held_walk *w)
+{
+	base_vec_release(&w->nodes);
+	base_vec_release(&w->contents);
+	free(w->kinds);
+}
+
+int explain_facts_count(const struct session *session, enum explain_fact no,
+			struct explain_facts *facts, struct hdb_error *err)
+{
+	BASE_SCOPED(end) struct held_walk w = begin(session, facts->suspect);
+
+	if (!facts->figures[no].is_about || facts->is_counted || no == EXPLAIN_FACT_equals ||
+	    no == EXPLAIN_FACT_zeros)
+		return HDB_OK;
+	facts->is_counted = true;
+	w.is_count = true;
+	w.children_max = UINT32_MAX;
+	w.objects_max = FACTS_COUNTED_MAX;
+	return count(&w, facts->suspect, facts, err);
+}
+
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err)
 {
-	struct held_walk w = { .session = session,
-			       .last_array = { HEAP_NONE, HEAP_NONE },
-			       .most_ix = HEAP_NONE,
-			       .largest_ix = HEAP_NONE,
-			       .larger_ix = HEAP_NONE,
-			       .split_bytes = suspect->split_bytes,
-			       .children_max = FACTS_CHILDREN_MAX };
-	int r;
+	BASE_SCOPED(end) struct held_walk w = begin(session, suspect);
 
 	memset(out, 0, sizeof(*out));
+	out->suspect = suspect;
 	/* In a redacted dump, removed values are zeros, and a portable heap dump has no values. */
 	if (session->heap->state.redacted || session->heap->is_phd)
 		return HDB_OK;
 	if (suspect->retained_bytes < FACTS_BYTES_MIN)
 		return HDB_OK;
-	r = walk(&w, suspect, out, err);
+	TRY(walk(&w, suspect, out, err));
 	set_members(session->heap, suspect, out);
-	base_vec_release(&w.nodes);
-	base_vec_release(&w.contents);
-	free(w.kinds);
-	return r;
+	return HDB_OK;
 }

@@ -7,8 +7,9 @@
  * class "suspect" read these figures with held(NAME), so a new cause needs only code that measures
  * it. All figures of a suspect come from one walk over the objects that it dominates, from the top
  * down. The walk visits a limited number of objects, and only an evenly spaced sample of very long
- * lists of children. Figures based on a sample are estimates. They are rounded, and about(NAME)
- * returns "about ".
+ * lists of children. Figures based on a sample are estimates, and are rounded. A rule that is about
+ * to report an estimate calls about(NAME), which counts all objects unless there are very many. If
+ * the figure is still an estimate, about(NAME) returns "about ".
  */
 #ifndef QUERIES_EXPLAIN_SUSPECT_FACTS_H
 #define QUERIES_EXPLAIN_SUSPECT_FACTS_H
@@ -119,6 +120,7 @@
 	X(closed_field)     /* string: boolean field that marks a value as closed or finished */ \
 	X(closed_percent)   /* percentage of values that are closed */ \
 	X(closed_value)     /* string: value of this field, "true" or "false" */ \
+	X(closed_below)     /* 1 if the field belongs to objects to which the values refer */ \
 	X(tries_field)      /* string: field that contains the number of attempts */ \
 	X(least_tries)      /* lowest number of attempts */ \
 	X(same_percent)     /* percentage of a list's elements that are one and the same object */ \
@@ -182,6 +184,8 @@ struct explain_figure {
 };
 
 struct explain_facts {
+	const struct analysis_suspect *suspect;
+	bool is_counted; /* whether explain_facts_count was called */
 	struct explain_figure figures[EXPLAIN_FACT_COUNT];
 };
 
@@ -191,8 +195,41 @@ struct explain_facts {
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,
 		       struct explain_facts *out, struct hdb_error *err);
 
+/*
+ * Replaces estimates with exact figures by visiting all objects that the suspect holds, if figure
+ * `no` is an estimate. Changes nothing if there are too many objects, or for the contents of
+ * arrays, which would have to be read.
+ */
+int explain_facts_count(const struct session *session, enum explain_fact no,
+			struct explain_facts *facts, struct hdb_error *err);
+
 /* Returns the number of the figure with this name, or EXPLAIN_FACT_COUNT if there is none. */
 enum explain_fact explain_fact_of(const char *name);
+
+/* Counts of objects by a boolean field that marks them as closed or finished. */
+struct explain_flag {
+	/* class of the objects, and class whose fields were tried last; HEAP_NONE at first */
+	uint32_t class_no, tried_no;
+	uint32_t field_no; /* number of the field among the fields of the object */
+	uint32_t last_ix;  /* the object counted last; HEAP_NONE at first */
+	bool is_inverse;   /* whether the objects are closed if the field is false */
+	uint64_t objects, closed;
+	char name[EXPLAIN_CONTENT_MAX]; /* "Connection.open" */
+};
+#define EXPLAIN_FLAG_NONE \
+	{ \
+		.class_no = HEAP_NONE, .tried_no = HEAP_NONE, .last_ix = HEAP_NONE \
+	}
+
+/* Returns whether a boolean field with this name marks an object as closed, or as open. */
+bool explain_is_closed_name(const char *name, bool *is_inverse);
+
+/*
+ * Counts an object. The first application object that has such a field decides which class is
+ * counted. An object that is added twice in succession is counted once.
+ */
+int explain_flag_add(struct heap *heap, uint32_t ix, struct explain_flag *flag,
+		     struct hdb_error *err);
 
 /* ---- for the files of this directory ---- */
 

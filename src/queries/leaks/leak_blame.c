@@ -528,6 +528,62 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	return above < chosen ? add_step_above(q, path, above, out, err) : HDB_OK;
 }
 
+int leak_add_static(struct query *q, const struct query_leak_path *path,
+		    struct query_leak_owner *out, struct hdb_error *err)
+{
+	const struct leak_holder below = out->list[0];
+	struct leak_holder above;
+	struct heap_object object;
+	enum leak_blame here;
+
+	if (out->named != 1 || out->more || out->top.kind || below.kind != LEAK_HOLDER_FIELD ||
+	    below.is_thread_local || path->count < 2)
+		return HDB_OK;
+	for (size_t i = step_of(path, path->count - 1, below.ix); i-- > 0;) {
+		TRY(heap_object(q->heap, path->nodes[i], &object, err));
+		/* What holds a class loader holds all of an application. */
+		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
+			return HDB_OK;
+		if (object.kind != STORE_CLASS)
+			continue;
+		TRY(leak_blame_step(q, path, i, &here, err));
+		TRY(leak_holder_find(q, path, i, &above, err));
+		if (here != BLAME_OWN || above.kind != LEAK_HOLDER_STATIC ||
+		    strcmp(above.class_name, below.class_name) == 0)
+			return HDB_OK;
+		out->top = below;
+		out->list[0] = above;
+		return HDB_OK;
+	}
+	return HDB_OK;
+}
+
+int leak_collection_owner(struct query *q, const struct query_leak_path *path,
+			  struct query_leak_owner *out, uint32_t *element_ix, struct hdb_error *err)
+{
+	struct query_leak_path to = *path;
+	struct query_leak_owner outer = { .named = 0 };
+	enum leak_blame best, above = BLAME_OWN;
+	size_t chosen;
+
+	*element_ix = HEAP_NONE;
+	TRY(leak_culprit_find(q, path, HEAP_NONE, out, err));
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
+	if (best == BLAME_OWN && chosen && chosen + 1 < path->count)
+		TRY(leak_blame_step(q, path, chosen - 1, &above, err));
+	if (above == BLAME_ARRAY) {
+		to.count = chosen + 1;
+		to.gap = to.gap_at > chosen ? 0 : to.gap;
+		to.is_end_kept = true;
+		TRY(leak_culprit_find(q, &to, HEAP_NONE, &outer, err));
+	}
+	if (outer.named) {
+		*element_ix = path->nodes[chosen];
+		*out = outer;
+	}
+	return leak_add_static(q, &to, out, err);
+}
+
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err)
 {

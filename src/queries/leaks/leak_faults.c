@@ -79,6 +79,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	enum leak_blame best;
 	struct heap_object kept;
 	const char *hint = NULL;
+	uint32_t element_ix;
 	size_t step;
 
 	if (a->rule->verdict != EXPLAIN_LEAK)
@@ -87,7 +88,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	path.is_end_kept = true;
 	if (path.count < 2)
 		return HDB_OK;
-	TRY(leak_culprit_find(q, &path, HEAP_NONE, &owner, err));
+	TRY(leak_collection_owner(q, &path, &owner, &element_ix, err));
 	TRY(leak_choose_step(q, &path, &step, &best, err));
 	if (!keeper->is_thread_local &&
 	    (keeper->kind == LEAK_HOLDER_STATIC || keeper->kind == LEAK_HOLDER_FIELD)) {
@@ -105,7 +106,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	TRY(heap_object(q->heap, a->kept_ix, &kept, err));
 	if (heap_has_superclass(q->heap, kept.class_no, "java.lang.ClassLoader"))
 		TRY(query_leak_loader_hint(q, &path, &hint, err));
-	leak_say_keeper(a, keeper, hint);
+	leak_say_keeper(a, &owner, hint);
 	return HDB_OK;
 }
 

@@ -209,7 +209,9 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	struct query_leak_fault fault = {
 		.answer = { .rule = &rules[kind], .ix = owner->ix, .kept_ix = owner->ix }
 	};
-	char text[LEAK_OUTSIDE_TEXT_MAX] = "";
+	const struct explain_flag *flag = &owner->flag;
+	char text[LEAK_OUTSIDE_TEXT_MAX] = "", field[LEAK_OUTSIDE_TEXT_MAX] = "";
+	size_t used;
 
 	if (owner->ix == HEAP_NONE ||
 	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
@@ -223,11 +225,20 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 			return HDB_OK;
 	}
 	query_leak_add_short(BASE_TEXT(text), owner->owner);
-	(void)snprintf(fault.answer.says, sizeof(fault.answer.says),
-		       "%s holds %s%s outside the heap, in %s%s %s%s.", text, owner->at_least,
-		       base_size(owner->bytes).text, owner->at_least,
-		       base_number(owner->count).text, is_direct ? "direct buffer" : "mapped file",
-		       owner->count == 1 ? "" : "s");
+	query_leak_add_short(BASE_TEXT(field), owner->field);
+	used = (size_t)snprintf(
+		fault.answer.says, sizeof(fault.answer.says),
+		"%s holds %s%s outside the heap, in %s%s %s%s%s%s%s.", text, owner->at_least,
+		base_size(owner->bytes).text, owner->at_least, base_number(owner->count).text,
+		is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s",
+		field[0] ? " (" : "", field, field[0] ? ")" : "");
+	if (flag->closed && flag->closed * 2 >= flag->objects && used < sizeof(fault.answer.says))
+		(void)snprintf(
+			fault.answer.says + used, sizeof(fault.answer.says) - used,
+			" In %s of %s elements, %s is %s: they are no longer in use but have "
+			"not been removed.",
+			base_number(flag->closed).text, base_number(flag->objects).text, flag->name,
+			flag->is_inverse ? "false" : "true");
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));

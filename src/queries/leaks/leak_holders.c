@@ -910,6 +910,8 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		TRY(query_locals_explain(q, suspect, owner, err));
 		set_rule(owner, RULE_THREAD_LOCAL);
 	}
+	if (suspect->ix != HEAP_NONE)
+		TRY(leak_add_static(q, path, owner, err));
 	if (owner->named == 1 && !owner->more)
 		TRY(add_frame(q, &owner->list[0], err));
 	if (end_ix == HEAP_NONE)

@@ -25,30 +25,23 @@ struct owners {
 	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
 };
 
-/*
- * If the owner of a buffer is an element of a collection, appends what holds the collection:
- * "Connection.inbound, in Gateway.connections,".
- */
-static int add_above(struct query *q, struct query_leak_path *path, struct base_text to,
-		     struct hdb_error *err)
+/* Names the owner of a buffer: a field or, if that is in an element, what holds the collection. */
+static int name_owner(struct query *q, struct query_leak_path *path, struct leak_outside *out,
+		      uint32_t *element_ix, struct hdb_error *err)
 {
-	char text[LEAK_OUTSIDE_TEXT_MAX / 2] = "";
-	enum leak_blame best, above;
-	const size_t size = strlen(to.buf);
-	size_t chosen;
+	struct query_leak_owner owner = { .named = 0 };
 
-	TRY(leak_choose_step(q, path, &chosen, &best, err));
-	if (best != BLAME_OWN || !chosen || chosen + 1 >= path->count)
+	path->is_end_kept = true;
+	*element_ix = HEAP_NONE;
+	if (path->count < 2)
 		return HDB_OK;
-	TRY(leak_blame_step(q, path, chosen - 1, &above, err));
-	if (above != BLAME_ARRAY)
-		return HDB_OK;
-	path->count = chosen + 1;
-	path->gap = path->gap_at > chosen ? 0 : path->gap;
-	TRY(query_leak_culprit(q, path, HEAP_NONE, BASE_TEXT(text), err));
-	if (text[0])
-		(void)snprintf(to.buf + size, to.size - size, ", in %s,", text);
-	return HDB_OK;
+	TRY(leak_collection_owner(q, path, &owner, element_ix, err));
+	leak_owner_text(&owner, BASE_TEXT(out->owner));
+	if (owner.top.kind && strlen(out->owner) + 1 < sizeof(out->owner))
+		strcat(out->owner, ",");
+	return *element_ix == HEAP_NONE ?
+		       HDB_OK :
+		       query_leak_culprit(q, path, HEAP_NONE, BASE_TEXT(out->field), err);
 }
 
 static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
@@ -57,8 +50,9 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	const struct hdb_value *capacity = query_cell(rows, "capacity");
 	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
 	const enum leak_outside_kind kind = is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT;
-	struct leak_outside new = { .count = 0 };
+	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE };
 	struct query_leak_path path;
+	uint32_t element_ix;
 	size_t i = 0;
 
 	if (capacity->type == HDB_TYPE_NULL ||
@@ -67,12 +61,9 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 		return HDB_OK;
 	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &new.ix, err));
 	TRY(query_leak_path_find(q, new.ix, &path, err));
-	path.is_end_kept = true;
-	if (path.count > 1)
-		TRY(query_leak_culprit(q, &path, HEAP_NONE, BASE_TEXT(new.owner), err));
+	TRY(name_owner(q, &path, &new, &element_ix, err));
 	if (!new.owner[0])
 		return HDB_OK;
-	TRY(add_above(q, &path, BASE_TEXT(new.owner), err));
 	while (i < owners->count &&
 	       (owners->kinds[i] != kind || strcmp(owners->list[i].owner, new.owner) != 0))
 		i++;
@@ -85,7 +76,9 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	}
 	owners->list[i].count++;
 	owners->list[i].bytes += capacity->u;
-	return HDB_OK;
+	return element_ix == HEAP_NONE ?
+		       HDB_OK :
+		       explain_flag_add(q->heap, element_ix, &owners->list[i].flag, err);
 }
 
 static void find_none(struct leak_outside out[LEAK_OUTSIDE_KINDS])

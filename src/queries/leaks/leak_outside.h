@@ -5,6 +5,7 @@
 #ifndef QUERIES_LEAKS_LEAK_OUTSIDE_H
 #define QUERIES_LEAKS_LEAK_OUTSIDE_H
 
+#include "queries/explain/suspect_facts.h"
 #include "queries/leaks/leak_parts.h"
 
 enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_KINDS };
@@ -25,6 +26,12 @@ struct leak_outside {
 	uint64_t count, bytes; /* number of its buffers, and their memory outside the heap */
 	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
+	/*
+	 * If the owner is a collection, the field of its elements that holds the buffers, and the
+	 * elements that are closed; otherwise ""
+	 */
+	char field[LEAK_OUTSIDE_TEXT_MAX / 2];
+	struct explain_flag flag;
 };
 
 /* Finds the owners by examining all buffers. Reads the dump. */

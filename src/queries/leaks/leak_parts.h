@@ -196,6 +196,22 @@ struct query_leak_owner {
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
 
+/*
+ * If the only owner is a field, and its object is reached from a static field of another
+ * application class, names this static field too: "Cache.entries, in App.CACHE (static)".
+ */
+int leak_add_static(struct query *q, const struct query_leak_path *path,
+		    struct query_leak_owner *out, struct hdb_error *err);
+
+/*
+ * Like leak_culprit_find, but if the step to blame is an element of a collection, the owner is what
+ * holds the collection, and *element_ix is the element. Otherwise, *element_ix is HEAP_NONE. Names
+ * the static field too.
+ */
+int leak_collection_owner(struct query *q, const struct query_leak_path *path,
+			  struct query_leak_owner *out, uint32_t *element_ix,
+			  struct hdb_error *err);
+
 /* Writes the owner as a string such as "com.acme.Cache.entries, in com.acme.App.CACHE (static)". */
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);

@@ -676,18 +676,18 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 			      others);
 }
 
-void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper,
+void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owner *keeper,
 		     const char *hint)
 {
 	char text[LEAK_TEXT_MAX_BYTES] = "", kept[EXPLAIN_SENTENCE_MAX] = " Kept by ";
 
-	leak_holder_text(keeper, BASE_TEXT(text));
+	leak_owner_text(keeper, BASE_TEXT(text));
 	if (!text[0])
 		return;
 	query_leak_add_short(BASE_TEXT(kept), text);
 	/* The hint is not needed if the name of the holder already mentions the thread. */
-	if (hint && (strcmp(hint, "a thread") == 0 || keeper->is_thread_local ||
-		     keeper->kind == LEAK_HOLDER_LOCAL))
+	if (hint && (strcmp(hint, "a thread") == 0 || keeper->list[0].is_thread_local ||
+		     keeper->list[0].kind == LEAK_HOLDER_LOCAL))
 		hint = NULL;
 	add(BASE_TEXT(answer->says), "%s%s%s.", kept, hint ? ", " : "", hint ? hint : "");
 }

@@ -52,7 +52,7 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
  * Appends " Kept by Registry.loaders." to the text of a rule, or " Kept by thread "t", a timer that
  * was not cancelled." if there is a hint.
  */
-void leak_say_keeper(struct explain_answer *answer, const struct leak_holder *keeper,
+void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owner *keeper,
 		     const char *hint);
 
 /*
