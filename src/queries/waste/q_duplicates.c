@@ -54,30 +54,25 @@ static int count(struct holders *h, uint32_t class_no, uint32_t field_no, struct
 	return HDB_OK;
 }
 
-/*
- * Prepares counting. Builds the table of referrers if needed. The caller must release *holders,
- * even after a failure.
- */
-static int holders_begin(const struct session *session, struct holders *h, bool with_unreachable,
-			 struct hdb_error *err)
-{
-	*h = (struct holders){ .with_unreachable = with_unreachable };
-	TRY(heap_load_roots(session->heap, err));
-	return derive_referrers(session->derive, &h->referrers, err);
-}
-
 static void holders_release(struct holders *h)
 {
 	base_vec_release(&h->counts);
 	base_idmap_release(&h->numbers);
 }
 
-/* Sets all counts to 0. */
-static void holders_clear(struct holders *h)
+/*
+ * Sets all counts to 0. The first call builds the table of referrers, because callers that read
+ * only the facts do not need it.
+ */
+static int holders_begin(const struct session *session, struct holders *h, struct hdb_error *err)
 {
 	h->counts.count = 0;
 	base_idmap_release(&h->numbers);
 	h->references = 0;
+	if (h->referrers.store)
+		return HDB_OK;
+	TRY(heap_load_roots(session->heap, err));
+	return derive_referrers(session->derive, &h->referrers, err);
 }
 
 /* Counts the fields of an instance, or the static fields of a class, that contain to_id. */
@@ -413,9 +408,7 @@ static int open_duplicates(struct query *q, struct hdb_error *err)
 	wanted.population = q->population;
 	wanted.is_class = d->is_class;
 	wanted.counts_heap = true;
-	if (d->has_holders)
-		TRY(holders_begin(&q->session, &d->holders, q->population != ANALYSIS_OF_REACHABLE,
-				  err));
+	d->holders.with_unreachable = q->population != ANALYSIS_OF_REACHABLE;
 	TRY(analysis_contents_read(&q->session, &wanted, &d->contents, err));
 	TRY(group_contents(q, d, err));
 	q->total = d->group_count;
@@ -464,7 +457,7 @@ static int set_holder(struct query *q, struct duplicates *d, const struct group 
 	char holder[HOLDER_MAX];
 	uint64_t held;
 
-	holders_clear(&d->holders);
+	TRY(holders_begin(&q->session, &d->holders, err));
 	for (uint64_t i = g->first; i < g->first + g->count; i++) {
 		TRY(holders_add(&q->session, &d->holders, records[i].ix, err));
 		if ((i - g->first) % STEP_COPIES == STEP_COPIES - 1)
