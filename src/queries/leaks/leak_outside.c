@@ -100,6 +100,8 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 	find_none(out);
 	TRY(BASE_ALLOC(owners, 1, "owners of buffers", err));
 	r = query_open(query_find("direct-buffers"), &sides, &args, &rows, err);
+	if (r == HDB_OK)
+		query_choose(rows, "id,kind,capacity");
 	while (r == HDB_OK && !owners->is_cut && (r = query_next(rows, err)) == HDB_OK) {
 		owners->is_cut = looked++ == BUFFERS_MAX;
 		if (!owners->is_cut)

@@ -348,7 +348,8 @@ static int buffer_row(struct query *q, size_t no, struct hdb_error *err)
 	TRY(set_number(q, POSITION, ix, "position", err));
 	TRY(set_number(q, LIMIT, ix, "limit", err));
 	TRY(set_number(q, ADDRESS, ix, "address|effectiveDirectAddress|min", err));
-	return set_holder(q, ix, err);
+	/* Finding the holder may build the table of referrers. */
+	return query_is_shown(q, HOLDER) ? set_holder(q, ix, err) : HDB_OK;
 }
 
 QUERY_DEFINE(direct_buffers, QUERY_STATE(struct buffers, list, segments, modules),
