@@ -57,6 +57,7 @@ struct derive_row {
 	struct graph_rows packed; /* has no rows; only used to decide whether a row is long */
 	struct base_vec targets;  /* uint32_t */
 	uint64_t targets_max;
+	struct heap_object object; /* the object whose row was read last */
 };
 /*
  * Reads the row of an object: the edges that derive_graph_load loads, in the same order. If there

@@ -310,13 +310,12 @@ int derive_row_strong(struct derive_row *row, uint32_t ix, struct graph_near_row
 {
 	uint8_t packed[GRAPH_ROW_MAX + GRAPH_TARGET_ROOM];
 	const struct store_class *class;
-	struct heap_object object;
 	const uint32_t *batch;
 	uint64_t length;
 	size_t count;
 
-	TRY(heap_object(row->derive->heap, ix, &object, err));
-	class = heap_class(row->derive->heap, object.class_no);
+	TRY(heap_object(row->derive->heap, ix, &row->object, err));
+	class = heap_class(row->derive->heap, row->object.class_no);
 	TRY(store_lists_begin(&row->references, ix, &length, err));
 	out->count = SIZE_MAX;
 	/* The graph contains all references of a big list. */

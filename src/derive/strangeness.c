@@ -343,31 +343,32 @@ struct derive_near {
 	struct graph_near *search;
 };
 
-static int set_kind(struct strangeness *s, uint32_t ix, struct hdb_error *err)
+static void set_kind(struct strangeness *s, const struct heap_object *object)
 {
 	struct graph_cost_node *nodes = s->nodes.data;
-	struct heap_object object;
 
-	TRY(heap_object(s->derive->heap, ix, &object, err));
-	nodes[ix].kind = kind_of(s, object.class_no, (uint8_t)object.kind);
-	return HDB_OK;
+	nodes[object->ix].kind = kind_of(s, object->class_no, (uint8_t)object->kind);
 }
 
 /* Each node that was found has its kind, unless it is a root. No edge leads to a root. */
 static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
 {
 	struct derive_near *near = ctx;
+	struct heap_object target;
 
 	TRY(derive_row_strong(&near->row, node, out, err));
 	if (out->count > near->row.targets_max)
 		return HDB_OK;
+	set_kind(&near->s, &near->row.object);
 	for (size_t i = 0; i < out->count; i++) {
-		if (!graph_near_has(near->search, out->targets[i]))
-			TRY(set_kind(&near->s, out->targets[i], err));
+		if (!graph_near_has(near->search, out->targets[i])) {
+			TRY(heap_object(near->s.derive->heap, out->targets[i], &target, err));
+			set_kind(&near->s, &target);
+		}
 		if (i % STEP_TARGETS == STEP_TARGETS - 1 && base_is_cancelled(near->s.derive->work))
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 	}
-	return set_kind(&near->s, node, err);
+	return HDB_OK;
 }
 
 static int open_near(struct derive *derive, uint64_t references_max, struct derive_near *near,
