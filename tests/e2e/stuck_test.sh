@@ -38,6 +38,7 @@ starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
 stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
 second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
 reader|0|Its only thread \"printer-0\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|printer-0
+outbox|0|Its thread \"sms\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|sms
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
 screen_of second
@@ -49,9 +50,9 @@ screen_of groups
 for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
-for name in convoy-ok lock-ok starved-ok stages-ok reader-ok finalizer-ok idle; do
+for name in convoy-ok lock-ok starved-ok stages-ok reader-ok outbox-ok finalizer-ok idle; do
 	screen_of $name
-	grep -e stuck-threads -e 'they wait for' -e 'it waits for' -e 'of a pool wait' -e 'Its only' screen.txt ||
+	grep -e stuck-threads -e 'they wait for' -e 'it waits for' -e 'of a pool wait' -e 'Its ' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"
 	failed=1

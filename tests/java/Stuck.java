@@ -44,6 +44,16 @@ public class Stuck {
         }
     }
 
+    /* A queue whose consumer is in a socket read, or (ok) waits at another queue. */
+    static class Outbox {
+        final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
+        Object send() throws Exception {
+            queue.take();
+            return Prices.only.receive();
+        }
+        Object wait(BlockingQueue<?> empty) throws Exception { return empty.take(); }
+    }
+
     static List<Thread> workers = Collections.synchronizedList(new ArrayList<>());
     static List<Object> kept = new ArrayList<>();
 
@@ -138,6 +148,16 @@ public class Stuck {
                     pool.submit(() -> page.hashCode());
                 }
                 await(workers.get(0), ok ? Thread.State.WAITING : Thread.State.RUNNABLE, ok ? "take" : "read");
+                break;
+            }
+            case "outbox": {
+                Outbox outbox = new Outbox();
+                for (int i = 0; i < 3000; i++) outbox.queue.add(new byte[700]);
+                kept.add(outbox);
+                if (ok)
+                    await(start("sms", () -> outbox.wait(new LinkedBlockingQueue<>())), Thread.State.WAITING, "take");
+                else
+                    await(start("sms", outbox::send), Thread.State.RUNNABLE, "read");
                 break;
             }
             case "finalizer":

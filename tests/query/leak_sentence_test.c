@@ -126,12 +126,12 @@ static const struct {
 	  "Value.all, in Cache.ref, holds 200 Session (1.2 KiB each) through a weak reference only, " },
 	/* a fault that a rule finds precedes suspects that are only large, however small it is */
 	{ THREE "static a.Two.pool =" HIKARI,
-	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
+	  "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by Two.pool (static). (leak)" },
 	/* the connections in use are elsewhere */
 	{ THREE "static a.Two.pool =" HIKARI ";"
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
-	  "All 10 connections of HikariCP's pool shop exist, and 3 threads wait for one: "
+	  "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait for one: "
 	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
 	/* a thread keeps the class loader that it inherited */
 	{ THREE "thread java.lang.Thread{name=\"price-refresh\", contextClassLoader="

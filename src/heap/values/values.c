@@ -159,6 +159,24 @@ int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name fie
 	return heap_find(heap, value.bits, target, err);
 }
 
+int heap_field_refers(struct heap *heap, uint32_t ix, uint64_t bits, bool *found,
+		      struct hdb_error *err)
+{
+	struct heap_fields fields;
+	struct heap_object object;
+	int r = HDB_OK;
+
+	*found = false;
+	TRY(heap_object(heap, ix, &object, err));
+	if (object.kind != STORE_INSTANCE ||
+	    heap_has_superclass(heap, object.class_no, "java.lang.ref.Reference"))
+		return HDB_OK;
+	TRY(heap_fields_begin(heap, ix, &fields, err));
+	while (!*found && (r = heap_fields_next(&fields, err)) == HDB_OK)
+		*found = fields.value.type == HPROF_OBJECT && fields.value.bits == bits;
+	return r < 0 ? r : HDB_OK;
+}
+
 /*
  * Reads elements, in pieces of at most ELEMENT_BYTES, so that the view's window stays small for
  * arrays of any length. Android's NODATA arrays have a length but no contents.

@@ -64,6 +64,13 @@ int heap_field_value(struct heap *heap, uint32_t ix, struct heap_field_name fiel
 int heap_field_object(struct heap *heap, uint32_t ix, struct heap_field_name field,
 		      uint32_t *target, struct hdb_error *err);
 
+/*
+ * Sets *found to whether an instance has a field with this reference. Weak and similar references
+ * are ignored, because they do not keep an object alive.
+ */
+int heap_field_refers(struct heap *heap, uint32_t ix, uint64_t bits, bool *found,
+		      struct hdb_error *err);
+
 /* A range of array elements. */
 struct heap_slice {
 	uint64_t *bits; /* values as in heap_value; provided by the caller */

@@ -728,28 +728,6 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 }
 
 /*
- * Sets *found to whether an instance has a field with this reference. Weak and similar references
- * are ignored, because they do not keep an object alive.
- */
-static int refers_to(struct scan *s, uint32_t ix, uint64_t bits, bool *found)
-{
-	struct heap_fields fields;
-	struct heap_object object;
-	int r = HDB_OK;
-
-	*found = false;
-	TRY(heap_object(s->subject->session->heap, ix, &object, s->err));
-	if (object.kind != STORE_INSTANCE ||
-	    heap_has_superclass(s->subject->session->heap, object.class_no,
-				"java.lang.ref.Reference"))
-		return HDB_OK;
-	TRY(heap_fields_begin(s->subject->session->heap, ix, &fields, s->err));
-	while (!*found && (r = heap_fields_next(&fields, s->err)) == HDB_OK)
-		*found = fields.value.type == HPROF_OBJECT && fields.value.bits == bits;
-	return r < 0 ? r : HDB_OK;
-}
-
-/*
  * users(): returns the number of local variables of threads that are the object or refer to it by a
  * field. Such variables belong to methods that use the object. Returns nothing if the dump has no
  * local variables.
@@ -772,7 +750,7 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 		has_locals = true;
 		s->subject->steps--;
 		if (!found)
-			TRY(refers_to(s, root->ix, id, &found));
+			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
 		users += found;
 	}
 	if (has_locals)
@@ -803,14 +781,15 @@ static int reaches(struct scan *s, const struct base_arguments *a, struct base_v
 	if (!from.bits || !wanted.bits)
 		return HDB_OK;
 	TRY_FOUND(heap_find(heap, from.bits, &ix, s->err));
-	TRY(refers_to(s, ix, wanted.bits, &found));
+	TRY(heap_field_refers(s->subject->session->heap, ix, wanted.bits, &found, s->err));
 	TRY_FOUND(heap_fields_begin(heap, ix, &fields, s->err));
 	while (!found && (r = heap_fields_next(&fields, s->err)) == HDB_OK) {
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY_ERRORS(r = heap_find(heap, fields.value.bits, &ix, s->err));
 		if (r == HDB_OK)
-			TRY(refers_to(s, ix, wanted.bits, &found));
+			TRY(heap_field_refers(s->subject->session->heap, ix, wanted.bits, &found,
+					      s->err));
 	}
 	base_value_set_number(out, found);
 	return r < 0 ? r : HDB_OK;

@@ -159,10 +159,15 @@ static int read_line(struct reader *r, const char *key, char *text)
 		const char *key;
 		const char **to;
 	} texts[] = {
-		{ "class", &r->rule.classes }, { "says", &r->rule.says },
-		{ "do", &r->rule.advice },     { "since", &r->rule.since },
-		{ "source", &r->rule.source }, { "holds", &r->rule.holds },
-		{ "run", &r->rule.run },       { "also", &r->rule.also },
+		{ "class", &r->rule.classes },
+		{ "says", &r->rule.says },
+		{ "do", &r->rule.advice },
+		{ "since", &r->rule.since },
+		{ "source", &r->rule.source },
+		{ "holds", &r->rule.holds },
+		{ "run", &r->rule.run },
+		{ "also", &r->rule.also },
+		{ "consumers", &r->rule.consumers },
 	};
 
 	if (strcmp(key, "rule") == 0) {

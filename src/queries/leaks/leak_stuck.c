@@ -38,6 +38,8 @@
 #define FRAMES_MAX 24u
 /* Maximum number of threads of a group whose names and frames are compared, evenly spaced. */
 #define PLACES_MAX 1000u
+/* Maximum number of threads that may consume a queue. */
+#define CONSUMERS_MAX 1000u
 /* Number of threads, or of tasks, between two checks for cancellation. */
 #define STEP 1024u
 /* Value of `futures` if the future has not been found in the queue of a pool. */
@@ -482,8 +484,9 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	return add_finding(s, c, &text, owner.name, err);
 }
 
-/* Appends to the finding about a pool what its threads do. */
-static void add_doing(const struct crowd *c, const struct place *place, struct leak_finding *f)
+/* Appends to a finding what its threads do. `only` is the word for a single thread. */
+static void add_doing(const struct crowd *c, const struct place *place, const char *only,
+		      struct leak_finding *f)
 {
 	const struct base_text to = BASE_TEXT(f->answer.says);
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
@@ -494,7 +497,7 @@ static void add_doing(const struct crowd *c, const struct place *place, struct l
 		bytes_format(&text, " Its %s threads \"%s\" are", base_number(c->count).text,
 			     place->name);
 	else
-		bytes_format(&text, " Its only thread \"%s\" is", place->name);
+		bytes_format(&text, " Its %s \"%s\" is", only, place->name);
 	add_place(place, &text);
 	bytes_add(&text, ".", 2);
 	if (!text.failed)
@@ -517,7 +520,7 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 	TRY(describe(s->q, c, f != NULL, &place, err));
 	if (!all_wait(s, c, c->members->key_ix)) {
 		if (f)
-			add_doing(c, &place, f);
+			add_doing(c, &place, "only thread", f);
 		return HDB_OK;
 	}
 	place.call[0] = '\0';
@@ -539,6 +542,126 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 	return add_finding(s, c, &text, place.name, err);
 }
 
+/* ---- threads that consume a queue ---- */
+
+/* Frames of threads that wait at a queue: for an element, or for a free place. */
+static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
+
+/* Returns whether an object leads to the object of the finding, or refers to it. */
+static int leads_to(struct heap *heap, const struct leak_finding *f, uint32_t ix, bool *out,
+		    struct hdb_error *err)
+{
+	uint64_t id;
+
+	*out = ix == f->answer.ix;
+	for (size_t i = 0; i < f->path.count; i++)
+		*out |= f->path.nodes[i] == ix;
+	if (*out)
+		return HDB_OK;
+	TRY(heap_id(heap, f->answer.ix, &id, err));
+	return heap_field_refers(heap, ix, id, out, err);
+}
+
+/*
+ * Returns whether the frame with this text is in a method of the class or of a superclass. Cuts the
+ * text.
+ */
+static bool is_method_of(struct heap *heap, char *frame, uint32_t class_no)
+{
+	char *dot;
+
+	frame[strcspn(frame, "(")] = '\0';
+	dot = strrchr(frame, '.');
+	if (!dot)
+		return false;
+	*dot = '\0';
+	return !heap_is_platform_class(frame) && heap_has_superclass(heap, class_no, frame);
+}
+
+/*
+ * Finds out whether the object of a local variable is the `this` of its frame, and whether the
+ * frame calls something else than a queue.
+ */
+static int is_consuming(struct heap *heap, const struct store_root *root, uint32_t trace_serial,
+			bool *out, struct hdb_error *err)
+{
+	char text[LEAK_FRAME_MAX] = "";
+	struct heap_object object;
+	struct store_trace trace;
+	struct store_frame frame;
+
+	*out = false;
+	TRY(heap_object(heap, root->ix, &object, err));
+	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
+	if (root->frame_number >= trace.frame_count)
+		return HDB_OK;
+	for (uint32_t depth = 0; depth < root->frame_number && depth < FRAMES_MAX; depth++) {
+		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+		if (base_glob_list(at_queue, text))
+			return HDB_OK;
+	}
+	TRY_FOUND(heap_trace_frame(heap, &trace, root->frame_number, &frame, err));
+	TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+	*out = is_method_of(heap, text, object.class_no);
+	return HDB_OK;
+}
+
+/* Adds the thread of a local variable to the consumers of the queue if it is one. */
+static int add_consumer(struct stuck *s, const struct leak_finding *f,
+			const struct store_root *root, struct base_vec *to, struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	const char *classes = f->answer.rule->consumers;
+	struct member member = { .key_ix = f->answer.ix };
+	struct store_thread thread;
+	bool found;
+
+	if (!root->is_local || root->frame_number == STORE_NONE)
+		return HDB_OK;
+	if (strcmp(classes, "owner") == 0)
+		TRY(leads_to(heap, f, root->ix, &found, err));
+	else
+		found = base_glob_list(classes, heap_class_name_of(heap, root->ix));
+	if (!found)
+		return HDB_OK;
+	TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
+	member.wait = query_waits_thread(&s->waits, thread.ix);
+	if (!member.wait)
+		return HDB_OK;
+	for (size_t i = 0; i < to->count; i++)
+		if (base_vec_at(to, struct member, i)->wait == member.wait)
+			return HDB_OK;
+	TRY(is_consuming(heap, root, member.wait->trace_serial, &found, err));
+	return found ? base_vec_push(to, &member, sizeof(member), err) : HDB_OK;
+}
+
+/* Appends to a finding about a queue what its consumers do, if all do the same. */
+static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec members = { 0 };
+	const struct heap_roots *roots = &s->q->heap->roots;
+	struct crowd c = { 0 };
+	struct place place;
+
+	TRY(heap_load_roots(s->q->heap, err));
+	for (uint64_t i = 0; i < roots->count && members.count < CONSUMERS_MAX; i++) {
+		TRY(add_consumer(s, f, &roots->records[i], &members, err));
+		if (i % STEP == 0)
+			TRY(base_step(s->q->work, i, err));
+	}
+	if (!members.count || members.count == CONSUMERS_MAX)
+		return HDB_OK;
+	c.members = members.data;
+	c.count = members.count;
+	if (c.count == 1)
+		TRY(find_owner(s, c.members->wait->thread_ix, &place, err));
+	else
+		TRY(describe(s->q, &c, true, &place, err));
+	add_doing(&c, &place, "thread", f);
+	return HDB_OK;
+}
+
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
 	BASE_SCOPED(release) struct stuck s = { .q = q, .l = l, .tasks_max = TASKS_MAX };
@@ -549,6 +672,12 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 
 		TRY(base_step(q->work, i, err));
 		TRY(c->members->is_pool ? report_pool(&s, c, err) : report_locks(&s, c, err));
+	}
+	for (size_t i = 0; i < l->list.count; i++) {
+		struct leak_finding *f = leak_finding_at(l, i);
+
+		if (f->answer.rule && f->answer.rule->consumers && f->path.count)
+			TRY(report_consumers(&s, f, err));
 	}
 	return HDB_OK;
 }

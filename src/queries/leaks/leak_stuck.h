@@ -11,7 +11,8 @@
  * Adds a finding for each such group, but at most three. If at least half of a suspect's threads,
  * all threads of a pool, or the thread that runs finalizers are stuck, the suspect about these
  * threads, the pool or finalizers states this instead. If the tasks of a pool are a finding, also
- * states what the threads of the pool do. Must be called last.
+ * states what the threads of the pool do, and for a queue what its consumers do. Must be called
+ * last.
  */
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
 
