@@ -35,7 +35,8 @@ static int find_field(struct rewrite_shapes *s, const struct rewrite_class *clas
 }
 
 /*
- * Finds the fields of a class and its superclasses whose values are secret (secrets.rules). In an
+ * Finds the fields of a class and its superclasses whose values are secret (secrets.rules), or the
+ * text of a StringBuilder. In an
  * instance, the fields of superclasses follow.
  */
 static int find_keys(struct rewrite_kept *k, size_t no, struct hdb_error *err)
@@ -57,7 +58,9 @@ static int find_keys(struct rewrite_kept *k, size_t no, struct hdb_error *err)
 			TRY(hprof_field_next(&s->w->file, &s->w->view, &at, &field, err));
 			rewrite_text(s, field.name_string_id, name);
 			if (field.type == HPROF_OBJECT &&
-			    base_secrets_has_field(class_name, name, &rule))
+			    (base_secrets_has_field(class_name, name, &rule) ||
+			     (strcmp(class_name, "java.lang.AbstractStringBuilder") == 0 &&
+			      strcmp(name, "value") == 0)))
 				TRY(base_vec_push(&k->keys, &place, sizeof(place), err));
 			place.offset += hprof_type_size(field.type, s->w->file.id_size);
 		}

@@ -1,6 +1,8 @@
 /* rewrite/named.c - collects the IDs of strings that records and classes use as names. */
 #include "rewrite/named.h"
 
+#include "base/bytes.h"
+
 static int add(struct rewrite_named *n, uint64_t string_id, struct hdb_error *err)
 {
 	return base_idmap_put(&n->ids, string_id, 0, err);
@@ -76,7 +78,45 @@ void rewrite_named_release(struct rewrite_named *n)
 	base_idmap_release(&n->ids);
 }
 
-int rewrite_named_stays(const struct rewrite_named *n, const struct hprof_record *rec, bool *out,
+/*
+ * Sizes of bodies: a fixed part, IDs, and entries, whose number is the last field of the fixed part
+ * of most records.
+ */
+static const struct {
+	uint8_t tag, fixed, ids, entry;
+} bodies[] = {
+	{ HPROF_LOAD_CLASS, 8, 2, 0 },    { HPROF_UNLOAD_CLASS, 4, 0, 0 },
+	{ HPROF_FRAME, 8, 4, 0 },         { HPROF_TRACE, 12, 0, 8 },
+	{ HPROF_ALLOC_SITES, 34, 0, 25 }, { HPROF_HEAP_SUMMARY, 24, 0, 0 },
+	{ HPROF_START_THREAD, 8, 4, 0 },  { HPROF_END_THREAD, 4, 0, 0 },
+	{ HPROF_CPU_SAMPLES, 8, 0, 8 },   { HPROF_CONTROL_SETTINGS, 6, 0, 0 },
+	{ HPROF_HEAP_DUMP_END, 0, 0, 0 },
+};
+
+/* Removes bytes at the end of a record that its tag does not define. */
+static int cut_tail(const struct rewrite_named *n, struct hprof_record *rec, struct hdb_error *err)
+{
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		uint64_t size = bodies[i].fixed + (uint64_t)bodies[i].ids * n->w->file.id_size;
+
+		if (bodies[i].tag != rec->tag || size >= rec->body_size)
+			continue;
+		if (bodies[i].entry) {
+			const uint8_t *count =
+				base_view_at(&n->w->view, rec->body_offset + size - 4, 4, err);
+
+			if (!count)
+				return HDB_EIO;
+			size += be32(count) * (uint64_t)(rec->tag == HPROF_TRACE ?
+								 n->w->file.id_size :
+								 bodies[i].entry);
+		}
+		rec->body_size = size < rec->body_size ? size : rec->body_size;
+	}
+	return HDB_OK;
+}
+
+int rewrite_named_stays(const struct rewrite_named *n, struct hprof_record *rec, bool *out,
 			struct hdb_error *err)
 {
 	struct hprof_utf8 utf8;
@@ -84,7 +124,7 @@ int rewrite_named_stays(const struct rewrite_named *n, const struct hprof_record
 
 	*out = hprof_tag_name(rec->tag) != NULL;
 	if (rec->tag != HPROF_UTF8)
-		return HDB_OK;
+		return cut_tail(n, rec, err);
 	TRY(hprof_read_utf8(&n->w->file, &n->w->view, rec, &utf8, err));
 	*out = base_idmap_get(&n->ids, utf8.string_id) != BASE_IDMAP_NONE ||
 	       hprof_redaction_of(utf8.text, utf8.text_size) ||

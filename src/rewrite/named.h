@@ -28,9 +28,10 @@ void rewrite_named_release(struct rewrite_named *named);
 
 /*
  * Sets *out to whether to keep the record. Dropped are records with unknown tags, and strings that
- * are neither names nor heapdb's own markers.
+ * are neither names nor heapdb's own markers. Shortens *rec if bytes follow the fields of its tag,
+ * because these bytes may be anything.
  */
-int rewrite_named_stays(const struct rewrite_named *named, const struct hprof_record *rec,
-			bool *out, struct hdb_error *err);
+int rewrite_named_stays(const struct rewrite_named *named, struct hprof_record *rec, bool *out,
+			struct hdb_error *err);
 
 #endif

@@ -235,6 +235,20 @@ static bool is_printable(uint8_t c)
 }
 
 /*
+ * Returns the number of bytes that follow the first byte of a UTF-8 character outside ASCII, or 0
+ * if this is no such character.
+ */
+static unsigned utf8_more(const uint8_t *p, uint64_t size)
+{
+	const unsigned more = p[0] < 0xc2 || p[0] > 0xf4 ? 0 : 1u + (p[0] >= 0xe0) + (p[0] >= 0xf0);
+
+	for (unsigned i = 1; i <= more; i++)
+		if (i >= size || (p[i] & 0xc0) != 0x80)
+			return 0;
+	return more;
+}
+
+/*
  * Returns whether the bytes contain text: consecutive printable bytes, possibly each followed by a
  * zero byte as in UTF-16. run[] holds the current run length for both encodings, and must be kept
  * between chunks of an array.
@@ -242,13 +256,15 @@ static bool is_printable(uint8_t c)
 static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 {
 	for (uint64_t i = 0; i < size; i++) {
-		const bool is_one = is_printable(p[i]);
+		const unsigned more = utf8_more(p + i, size - i);
+		const bool is_one = is_printable(p[i]) || more;
 
 		run[0] = is_one ? run[0] + 1 : 0;
 		/* In UTF-16, a zero byte neither ends a string nor counts as a character. */
 		run[1] = is_one ? run[1] + 1 : p[i] == 0 ? run[1] : 0;
 		if (run[0] >= TEXT_UNITS || run[1] >= TEXT_UNITS)
 			return true;
+		i += more;
 	}
 	return false;
 }
@@ -334,14 +350,15 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 		       struct hdb_error *err)
 {
 	struct redact *d = ctx;
+	struct hprof_record cut = *rec;
 	bool stays;
 
-	TRY(rewrite_named_stays(&d->named, rec, &stays, err));
+	TRY(rewrite_named_stays(&d->named, &cut, &stays, err));
 	if (d->secrets)
 		TRY(rewrite_secrets_record(d->secrets, w, rec, stays, err));
 	if (!stays)
 		return HDB_OK;
-	return rewrite_renames_record(&d->renames, w, rec, &w->result.renamed_count, err);
+	return rewrite_renames_record(&d->renames, w, &cut, &w->result.renamed_count, err);
 }
 
 static int redact(struct redact *d, struct rewriter *w, struct hdb_error *err)

@@ -53,10 +53,11 @@ static int take_record(void *ctx, struct rewriter *w, const struct hprof_record 
 		       struct hdb_error *err)
 {
 	const struct strip *s = ctx;
+	struct hprof_record kept = *rec;
 	bool stays;
 
-	TRY(rewrite_named_stays(&s->named, rec, &stays, err));
-	return stays ? rewriter_keep_record(w, rec, err) : HDB_OK;
+	TRY(rewrite_named_stays(&s->named, &kept, &stays, err));
+	return stays ? rewriter_keep_record(w, &kept, err) : HDB_OK;
 }
 
 static bool selects(void *ctx, uint8_t type, const char *class_name, const char *field_name)

@@ -349,6 +349,18 @@ static void put_dump(struct hw *w, unsigned id_size)
 		{ 93, "CANARYxL\xe4TIN" },
 		{ 94, "password=CANARYxPASSWORD" },
 	};
+	/* Records that end with bytes that nothing defines. */
+	static const struct {
+		uint8_t tag;
+		unsigned size, ids;
+	} tails[] = {
+		{ HPROF_UNLOAD_CLASS, 4, 0 }, { HPROF_TRACE, 12, 0 },
+		{ HPROF_ALLOC_SITES, 34, 0 }, { HPROF_HEAP_SUMMARY, 24, 0 },
+		{ HPROF_END_THREAD, 4, 0 },   { HPROF_CPU_SAMPLES, 8, 0 },
+		{ HPROF_FRAME, 8, 4 },        { HPROF_CONTROL_SETTINGS, 6, 0 },
+		{ HPROF_START_THREAD, 8, 4 }, { HPROF_HEAP_DUMP_END, 0, 0 },
+	};
+	static const char zeros[64];
 	static const uint64_t frames[] = { 50 };
 	static const unsigned loads[][2] = { { OBJECT, 10 }, { CLASS_CLASS, 11 }, { STRING, 12 },
 					     { OWN, 13 },    { LATE, 14 },        { THREAD, 15 } };
@@ -369,6 +381,12 @@ static void put_dump(struct hw *w, unsigned id_size)
 	hw_begin(w, 0x77, 0);
 	hw_bytes(w, "CANARYxUNKNOWN", 14);
 	hw_end(w);
+	for (unsigned i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+		hw_begin(w, tails[i].tag, 0);
+		hw_bytes(w, zeros, tails[i].size + tails[i].ids * w->id_size);
+		hw_bytes(w, "CANARYxTAIL", 11);
+		hw_end(w);
+	}
 	hw_heap_dump_end(w);
 	assert_int_equal(hw_save(w, "x.hprof"), 0);
 }

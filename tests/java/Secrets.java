@@ -181,9 +181,7 @@ public class Secrets {
 		expect("api-key", "api.key");
 		wide = new String[] { join("np", "m_", digits(all, 36), " \u4e2d") };
 		expect("npm-token", "-");
-		/* A string literal, whose parts javac joins, and which nothing else holds. */
-		if (("gl" + "ptt-0123456789abcdefABCDEF").isEmpty())
-			return;
+		/* In StandardSession: a string literal, whose parts javac joins, and which nothing else holds. */
 		expect("gitlab-trigger-token", "constant");
 		byte[] bytes = new byte[32];
 		for (int i = 0; i < bytes.length; i++)
@@ -194,6 +192,10 @@ public class Secrets {
 		pairs.initialize(1024);
 		vault.others.add(pairs.generateKeyPair().getPrivate());
 		expect("private-key-object", "-");
+		/* Text that is not ASCII, outside strings. */
+		String wall = new String(new char[] { '\u0441', '\u0442', '\u0435', '\u043d', '\u0430' });
+		vault.others.add(new StringBuilder(wall));
+		vault.others.add(wall.getBytes(StandardCharsets.UTF_8));
 		Class<?> session = Class.forName("org.apache.catalina.session.StandardSession");
 		for (int i = 0; i < 3; i++)
 			vault.others.add(session.getConstructor(String.class).newInstance(digits(hex, 32) + i));
