@@ -14,15 +14,14 @@
 #include <sys/stat.h>
 
 /*
- * Maximum number of objects per byte of the `objects` table. A group of 128 objects has three
- * columns of at least 8 bytes each.
+ * Upper limit for objects per byte of the `objects` table: a group of 128 objects has three columns
+ * of at least 8 bytes each.
  */
 #define OBJECTS_A_BYTE 4
 
 /*
- * Reads the meta values on which other functions rely. These values come from the file. A damaged
- * database must not cause an allocation for more objects or classes than it can contain, or a
- * division by an alignment of 0.
+ * Reads the meta values on which other functions rely. A damaged database must not cause an
+ * allocation for more objects or classes than it can contain, or a division by an alignment of 0.
  */
 static int read_layout(struct heap *heap, struct hdb_error *err)
 {
@@ -36,10 +35,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 
 	TRY_ERRORS(r);
 	TRY(store_record_room(store, STORE_CLASSES, &class_room, err));
-	/*
-	 * the numbers of objects and classes determine how much memory is allocated, so impossible
-	 * numbers are rejected
-	 */
+	/* these numbers determine how much memory is allocated, so impossible ones are rejected */
 	if (r == HDB_NOTFOUND || objects / OBJECTS_A_BYTE > info.bytes ||
 	    info.item_count != objects || objects >= UINT32_MAX || classes >= UINT32_MAX ||
 	    classes != class_room)
@@ -181,8 +177,8 @@ void heap_close(struct heap *heap)
 }
 
 /*
- * Prepares the tables of open blocks. A block of objects may stay open across snapshots, and is
- * checked each time it is used.
+ * Prepares the tables of open blocks. A block of objects may stay open across snapshots, because
+ * each use checks it.
  */
 static int ready_blocks(struct heap *heap, struct hdb_error *err)
 {
@@ -206,9 +202,8 @@ static int ready_blocks(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Opens a block of objects, or returns the block that is already open. A block that has changed
- * since it was opened (store_objects_stay) is opened again. The count is checked here, so callers
- * may use every index below it.
+ * Returns a block of objects, opening it if needed. A block that has changed since it was opened
+ * (store_objects_stay) is opened again. Checks the count, so callers may use every index below it.
  */
 static int objects_block(struct heap *heap, uint32_t block_no, struct store_objects **out,
 			 struct hdb_error *err)
@@ -237,8 +232,8 @@ static int objects_block(struct heap *heap, uint32_t block_no, struct store_obje
 }
 
 /*
- * Opens a block of IDs. The table is keyed by ID, and the directory contains the key of block
- * number block_no. Open blocks are kept until the store's generation changes.
+ * Returns a block of IDs, opening it if needed. The table is keyed by ID; the directory contains
+ * the key of each block. Blocks stay open until the store's generation changes.
  */
 static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **out,
 		     struct hdb_error *err)
@@ -255,7 +250,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	if (*out)
 		return HDB_OK;
 	r = store_record(heap->store, STORE_ID_DIRECTORY, block_no, &first_id, err);
-	if (r == HDB_OK) /* two lookups: one for the first ID of the block, one for the block */
+	if (r == HDB_OK) /* the first ID of the block is the key of the block */
 		r = store_block(heap->store, STORE_IDS, first_id, &found, err);
 	if (r == HDB_NOTFOUND)
 		return store_damaged(heap->store, STORE_IDS, block_no, "block missing", err);
@@ -270,7 +265,7 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 	return HDB_OK;
 }
 
-/* Reads the first ID of each block: about 500 bytes for a million objects. */
+/* Loads the first ID of each block: about 500 bytes for a million objects. */
 static int load_directory(struct heap *heap, struct hdb_error *err)
 {
 	const uint32_t n = heap_block_count(heap);
@@ -304,7 +299,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	TRY(load_directory(heap, err));
 	if (!high || id < heap->blocks.first_ids[0])
 		return HDB_NOTFOUND;
-	/* The ID is often in the block of the previous lookup. */
+	/* The ID is often in the same block as the previous one. */
 	if (heap->blocks.found_block < high &&
 	    heap->blocks.first_ids[heap->blocks.found_block] <= id)
 		low = heap->blocks.found_block;
@@ -317,7 +312,7 @@ static int find_block(struct heap *heap, uint64_t id, struct store_ids **out, st
 	return ids_block(heap, heap->blocks.found_block, out, err);
 }
 
-/* Checks an index that was read from the file before it is used. */
+/* Checks an index from the file before it is used. */
 static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct hdb_error *err)
 {
 	return ix < heap->object_count ?
@@ -325,7 +320,7 @@ static int check_found(const struct heap *heap, uint64_t id, uint32_t ix, struct
 		       store_damaged(heap->store, STORE_IDS, id, "index out of range", err);
 }
 
-/* Finds the index of an ID. IDs ascend with the index, so only one block can contain the ID. */
+/* Finds the index of an ID. IDs are sorted, so only one block can contain it. */
 int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct store_ids *block;
@@ -339,10 +334,7 @@ int heap_find(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *er
 	return check_found(heap, id, *ix, err);
 }
 
-/*
- * Finds the last ID that is not greater than `id`, by binary search. find_block guarantees that the
- * first ID of the block is not greater.
- */
+/* Finds the last ID that is not greater than `id`. find_block guarantees that the block has one. */
 int heap_find_before(struct heap *heap, uint64_t id, uint32_t *ix, struct hdb_error *err)
 {
 	struct base_search search;
@@ -379,7 +371,7 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 }
 
 /*
- * Returns whether the class of an object exists. The numbers were read from the file, so they are
+ * Returns whether the class of an object exists. The numbers come from the file, so they are
  * checked before they are used as indexes.
  */
 static bool has_class(const struct heap *heap, uint32_t class_no, uint8_t kind, uint64_t length)
@@ -394,8 +386,8 @@ static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *er
 }
 
 /*
- * Reads an object. Loads the classes first, because the size of an object depends on its class.
- * Class numbers come from the file and are checked here, because callers use them as indexes.
+ * Reads an object. Loads the classes first, because they determine its size. Checks class numbers,
+ * which come from the file and which callers use as indexes.
  */
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err)
 {
@@ -422,8 +414,8 @@ int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct 
 }
 
 /*
- * Returns the file offset of an object, or 0 for a class object. The most recently decoded groups
- * are cached, because passes visit objects in order, together with objects close to them.
+ * Returns the file offset of an object, or 0 for a class object. Caches recently decoded groups,
+ * because passes visit objects in order, together with objects near them.
  */
 static uint64_t offset_in_group(struct heap_offsets **groups, const struct store_objects *block,
 				uint32_t ix)
@@ -433,7 +425,7 @@ static uint64_t offset_in_group(struct heap_offsets **groups, const struct store
 
 	if (!*groups)
 		*groups = calloc(HEAP_OFFSET_GROUPS, sizeof(**groups));
-	if (!*groups) /* works without the cache, but more slowly */
+	if (!*groups) /* slower without the cache, but works */
 		return store_objects_offset(block, ix % STORE_BLOCK_OBJECTS);
 	group = &(*groups)[group_no % HEAP_OFFSET_GROUPS];
 	if (group->group_no != group_no + 1) {
@@ -450,8 +442,8 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 }
 
 /*
- * Finds the file offset of an object. A class object has no offset in its block: its sub-record is
- * the CLASS_DUMP, whose offset is in the class record.
+ * Finds the file offset of an object. That of a class object is in its class record, not in the
+ * block.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err)
@@ -465,7 +457,7 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 	*offset = offset_in_group(groups, block, ix);
 	if (*offset)
 		return HDB_OK;
-	/* for a class object, and for an object that is not in the dump */
+	/* a class object, or an object that is not in the dump */
 	TRY(heap_object(heap, ix, &o, err));
 	if (o.kind == STORE_CLASS)
 		*offset = heap_class(heap, (uint32_t)o.length)->file_offset;
@@ -487,8 +479,8 @@ static unsigned element_size(const struct heap *heap, const struct store_class *
 }
 
 /*
- * Rounds up a size. The alignment is a power of two except in a damaged database, so the common
- * case avoids a slow division.
+ * Rounds up a size. Only a damaged database has an alignment that is not a power of two and
+ * requires a slow division.
  */
 static uint64_t round_size(uint64_t v, unsigned align)
 {
@@ -505,10 +497,9 @@ uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length)
 }
 
 /*
- * Computes a shallow size. An instance has the size of its class. An instance with a length (a
- * stack chunk) also has a tail. An array has a header and elements, and is rounded up to the
- * alignment. The header is larger for elements of 8 bytes if the VM aligns them
- * (wide_header_bytes).
+ * Computes a shallow size. An instance has the size of its class, plus a tail if it has a length (a
+ * stack chunk). An array has a header and elements, rounded up to the alignment; the header is
+ * larger for 8-byte elements if the VM aligns them (wide_header_bytes).
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length)
 {
@@ -543,7 +534,7 @@ uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind,
 			header = 0;
 		break;
 	}
-	/* With ahat's sizes, instance_bytes of the array class is the size of the header. */
+	/* With ahat's sizes, instance_bytes of an array class is the size of the header. */
 	if (l->model == HDB_SIZES_AHAT)
 		return class->instance_bytes + length * width;
 	return round_size(header + length * width, l->align_bytes);
@@ -587,8 +578,8 @@ static uint32_t heap_of(const struct store_objects *block, uint32_t i)
 }
 
 /*
- * Marks excluded objects. They remain in the block with the kind HEAP_LEFT_OUT, so that positions
- * in the block still correspond to object indexes.
+ * Marks excluded objects as HEAP_LEFT_OUT. They stay in the block, so that positions still
+ * correspond to object indexes.
  */
 static void leave_out(const struct heap *heap, const struct store_objects *block,
 		      struct heap_block *out)
@@ -602,7 +593,7 @@ static void leave_out(const struct heap *heap, const struct store_objects *block
 	}
 }
 
-/* Opens a block of objects and loads the classes. Sets first_ix and count of *out. */
+/* Opens a block of objects, and loads the classes. Sets first_ix and count of *out. */
 static int begin_block(struct heap *heap, uint32_t block_no, struct store_objects **block,
 		       struct heap_block *out, struct hdb_error *err)
 {
@@ -619,10 +610,7 @@ int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out
 	return heap_read_block_of(heap, block_no, NULL, out, err);
 }
 
-/*
- * Checks the class numbers in the block's dictionary, so that the number of each object need not be
- * checked.
- */
+/* Checks the class numbers in the block's dictionary, which saves a check per object. */
 static bool has_classes(const struct heap *heap, const struct store_objects *block)
 {
 	for (uint32_t i = 0; i < block->class_count; i++)
@@ -632,8 +620,8 @@ static bool has_classes(const struct heap *heap, const struct store_objects *blo
 }
 
 /*
- * Reads an object that is not a plain instance. Returns false if its class number, or the number of
- * the class that it represents, is invalid.
+ * Reads an object that is not a plain instance. Returns false if its class number, or that of the
+ * class it represents, is invalid.
  */
 static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
 {
@@ -648,8 +636,8 @@ static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t
 }
 
 /*
- * Reads a block. Nearly all objects are plain instances with the size of their class, which the
- * loop handles without a call.
+ * Reads a block. Nearly all objects are plain instances with the size of their class; the loop
+ * handles these without a call.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err)
@@ -685,8 +673,8 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 }
 
 /*
- * Visits blocks. If the dictionary of classes shows that a block has no objects of a requested
- * class, the block is not decoded.
+ * Visits blocks. Does not decode a block if its dictionary shows that it has no object of a
+ * requested class.
  */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err)
@@ -721,10 +709,7 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
 	return HDB_OK;
 }
 
-/*
- * Reads the classes of a block. Skips the lengths, because the passes that call this function do
- * not need sizes.
- */
+/* Reads the classes of a block, without the lengths that sizes would need. */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		      struct hdb_error *err)
 {
@@ -748,9 +733,8 @@ int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct 
 }
 
 /*
- * Determines whether a block has objects of given classes, from its dictionary. A number beyond the
- * class table, which a damaged database may contain, matches nothing here and is reported when the
- * block is read.
+ * Looks in a block's dictionary for given classes. A class number that is out of range, in a
+ * damaged database, matches nothing here and is reported when the block is read.
  */
 int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted, bool *has,
 		   struct hdb_error *err)

@@ -1,8 +1,8 @@
 /*
  * heap/heap.h - an open heap database: objects, classes, sizes, references and roots.
  *
- * This file reads only base tables. Derived tables belong to derive/. Only one thread at a time may
- * use a heap. Unless stated otherwise, returned pointers are borrowed until heap_close.
+ * This file covers base tables; derived tables belong to derive/. Only one thread at a time may use
+ * a heap. Unless stated otherwise, returned pointers are borrowed until heap_close.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -17,7 +17,7 @@
 #include "store/records.h"
 #include "store/schema.h"
 
-/* Stands for "no object". */
+/* No object or class. */
 #define HEAP_NONE UINT32_MAX
 /* Index of the placeholder for the boot class loader, which is not an object of the dump. */
 #define HEAP_BOOT_LOADER 0u
@@ -34,20 +34,20 @@ struct heap_layout {
 };
 
 /*
- * Number of decoded groups of file offsets in the cache, a power of two. They take 260 KB, which
- * fits a core's own cache.
+ * Number of decoded groups of file offsets to cache, a power of two. They take 260 KB, which fits a
+ * core's private cache.
  */
 #define HEAP_OFFSET_GROUPS 256u
 
 struct heap_offsets {
-	uint32_t group_no; /* 1 + number of the group; 0 means the slot is unused */
+	uint32_t group_no; /* 1 + group number; 0 means unused */
 	uint64_t offset[PACK_GROUP];
 };
 
-/* Facts about the dump that the reader of any answer needs to know first. */
+/* What the reader of any answer should know about the dump. */
 struct heap_state {
 	/*
-	 * message if the dump file has changed since the import; NULL if it is unchanged or missing
+	 * message if the dump file has changed since the import; NULL if it is the same or missing
 	 */
 	char *stale;
 	/* message about data that is missing from the dump, or NULL */
@@ -65,8 +65,11 @@ struct heap_state {
 	bool takes_orphans;
 	/* path of the dump at import */
 	char imported_path[4096];
-	char beside_path[4096];  /* the same dump next to the database, if that is gone; else "" */
-	char layout[128];        /* "": none */
+	/*
+	 * path of the same dump next to the database, if it is missing at dump_path; otherwise ""
+	 */
+	char beside_path[4096];
+	char layout[128];        /* layout options of the import, or "" */
 	char mapping_path[4096]; /* path of the mapping file, or "" if names are as in the dump */
 	unsigned snapshot;
 	bool is_strict;
@@ -74,16 +77,13 @@ struct heap_state {
 
 /* Restricts passes over objects to a single Android heap. */
 struct heap_filter {
-	bool is_on; /* whether heap_read_block marks objects of other heaps as HEAP_LEFT_OUT */
-	/*
-	 * whether passes see all objects, while code that builds rows omits objects with
-	 * heap_passes_over
-	 */
+	bool is_on; /* whether heap_read_block excludes objects of other heaps (HEAP_LEFT_OUT) */
+	/* whether only rows are filtered (with heap_passes_over), while passes see all objects */
 	bool is_choosing;
-	uint32_t heap_no; /* number of the selected heap, as heap_no in struct heap_object */
+	uint32_t heap_no; /* the selected heap, as in struct heap_object */
 };
 
-/* A cached field, with 1 + its number. */
+/* A cached field, with 1 + its number in the table. */
 struct heap_kept_field {
 	uint64_t end;
 	struct store_field field;
@@ -125,7 +125,7 @@ struct heap_roots {
 struct heap_value_tables {
 	struct base_vec string_layouts; /* strings.h */
 	struct base_vec binder_proxies; /* binder.h: struct heap_binder_proxy */
-	/* for named_references.h: field names (char *, owned) and their numbers */
+	/* field names (char *, owned) and their numbers, for named_references.h */
 	struct base_vec names;
 	struct base_idmap name_nos;
 	bool has_strings, has_binder_proxies;
@@ -144,7 +144,7 @@ struct heap_dump {
 struct heap {
 	struct store *store;    /* owned */
 	struct base_work *work; /* borrowed */
-	uint32_t object_count;  /* includes invented objects */
+	uint32_t object_count;  /* including objects invented by the import */
 	uint32_t class_count;
 	unsigned id_size;
 	struct heap_layout layout;
@@ -172,7 +172,8 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 	      struct hdb_error *err);
 /*
  * Opens a database only to read meta values: heap->state, heap->layout.model, and whether the
- * database contains the dump. Accepts databases of other revisions, whose tables must not be read.
+ * database contains the dump. Also accepts databases of other revisions, whose tables must not be
+ * read.
  */
 int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
 		   struct heap **out, struct hdb_error *err);
@@ -201,8 +202,7 @@ struct heap_object {
 	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; otherwise 0 */
 	uint8_t embedded;
 	/*
-	 * for an array, number of elements; for a class object, number of the class that it
-	 * represents
+	 * for an array, its length; for a class object, the number of the class that it represents
 	 */
 	uint64_t length;
 	uint64_t shallow_bytes;
@@ -210,7 +210,7 @@ struct heap_object {
 };
 
 /*
- * Returns the class under which an object is listed. For a class object, this is the class that it
+ * Returns the class under which an object is listed: for a class object, the class that it
  * represents.
  */
 static inline uint32_t heap_known_class(const struct heap_object *object)
@@ -220,10 +220,7 @@ static inline uint32_t heap_known_class(const struct heap_object *object)
 
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err);
 
-/*
- * Finds the file offset of an object's sub-record, which is 0 if the dump does not contain the
- * object.
- */
+/* Finds the file offset of an object's sub-record, or 0 if the object is not in the dump. */
 int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_error *err);
 
 /*
@@ -235,21 +232,21 @@ int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix,
 		   struct hdb_error *err);
 
 /*
- * Sets *is_real to whether the object is in the dump. This is not the case for the boot loader's
- * placeholder and for invented classes.
+ * Sets *is_real to whether the object is in the dump. The boot loader's placeholder and invented
+ * classes are not.
  */
 int heap_is_real(struct heap *heap, uint32_t ix, bool *is_real, struct hdb_error *err);
 
 /*
- * Returns the shallow size of an object with the given properties, for example of an array with
- * another length. `kind` is the object's kind | embedded. Classes must be loaded.
+ * Returns the shallow size that an object with these properties would have. `kind` is the object's
+ * kind | embedded. Classes must be loaded.
  */
 uint64_t heap_shallow(const struct heap *heap, uint32_t class_no, unsigned kind, uint64_t length);
 
 /*
  * Returns the number of bytes after the fields of an instance that has a length: the stack of a
- * stack chunk or, in a heap graph, the number of bytes by which an object exceeds the smallest
- * object of its class.
+ * stack chunk or, in a heap graph, the bytes by which an object exceeds the smallest object of its
+ * class.
  */
 uint64_t heap_tail_bytes(const struct heap *heap, uint64_t length);
 
@@ -267,22 +264,13 @@ struct heap_block {
 /* Returns the number of blocks of objects. */
 uint32_t heap_block_count(const struct heap *heap);
 
-/*
- * Returns the amount of malloc memory that a heap uses once all blocks are open and the roots are
- * loaded.
- */
+/* Returns how much malloc memory a heap uses once all blocks are open and the roots are loaded. */
 uint64_t heap_memory_bytes(const struct heap *heap);
 
-/*
- * Kind of an object that a filter excludes. Its length and size are 0. Only passes over blocks use
- * this kind.
- */
+/* Kind of an excluded object, with length and size 0. Only passes over blocks use it. */
 #define HEAP_LEFT_OUT 7u
 
-/*
- * Switches the filter off, for code that must see all objects. Returns the previous value of
- * `is_on`.
- */
+/* Switches the filter off, for code that must see all objects. Returns whether it was on. */
 static inline bool heap_show_all(struct heap *heap)
 {
 	const bool was_filtered = heap->filter.is_on;
@@ -292,8 +280,8 @@ static inline bool heap_show_all(struct heap *heap)
 }
 
 /*
- * HEAP_FILTER_SCOPE(heap_show_all, heap) switches the filter off until the end of the C block,
- * which restores it.
+ * HEAP_FILTER_SCOPE(heap_show_all, heap) switches the filter off, and restores it at the end of the
+ * enclosing C block.
  */
 struct heap_filter_was {
 	struct heap *heap;
@@ -309,15 +297,15 @@ static inline void heap_filter_restore(struct heap_filter_was *was)
 	BASE_SCOPED(heap_filter_restore) struct heap_filter_was heap_filter_was_ = { heap, \
 										     show(heap) }
 
-/* Returns whether the filter excludes objects of a given heap. */
+/* Returns whether the filter excludes the objects of a heap. */
 static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 {
 	return heap->filter.is_on && heap_no != heap->filter.heap_no;
 }
 
 /*
- * Switches the filter on if is_choosing is set, so that passes see only the objects selected for
- * rows. This is the opposite of heap_show_all.
+ * Switches the filter on if is_choosing is set, so that passes see only what rows show. The
+ * opposite of heap_show_all.
  */
 static inline bool heap_show_chosen(struct heap *heap)
 {
@@ -336,12 +324,12 @@ int heap_passes_over(struct heap *heap, uint32_t ix, bool *out, struct hdb_error
  */
 int heap_read_heaps(struct heap *heap, uint32_t block_no, uint32_t *out, struct hdb_error *err);
 
-/* Reads block number block_no. struct heap_block is too large for the stack. */
+/* Reads a block. struct heap_block is too large for the stack. */
 int heap_read_block(struct heap *heap, uint32_t block_no, struct heap_block *out,
 		    struct hdb_error *err);
 /*
- * Reads a block, but computes sizes only for objects of classes for which wanted[class_no] is
- * nonzero. NULL means all classes.
+ * Reads a block, but computes sizes only for classes for which is_wanted[class_no] is nonzero. NULL
+ * means all classes.
  */
 int heap_read_block_of(struct heap *heap, uint32_t block_no, const uint8_t *is_wanted,
 		       struct heap_block *out, struct hdb_error *err);
@@ -352,16 +340,13 @@ static inline uint32_t heap_block_no(const struct heap_block *block)
 	return block->first_ix / STORE_BLOCK_OBJECTS;
 }
 
-/*
- * Called for each block of a pass. The block is borrowed for the call. A positive result stops the
- * pass.
- */
+/* Called for each block of a pass. The block is borrowed for the call. */
 typedef int (*heap_look)(void *ctx, const struct heap_block *block, struct hdb_error *err);
 
 /*
- * Reads all blocks like heap_read_block, in order, on the calling thread, and calls `look` for each
- * block. Unless `work` is NULL, then calls base_step with the index of the block's first object. If
- * `look` returns anything but HDB_OK, even a positive value, the pass ends and returns this result.
+ * Reads all blocks like heap_read_block, in order, on the calling thread, and calls `look` for
+ * each. Unless `work` is NULL, then calls base_step with the index of the block's first object. If
+ * `look` returns anything but HDB_OK, even a positive value, the pass ends and returns that value.
  */
 int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, void *ctx,
 		    struct hdb_error *err);
@@ -370,19 +355,19 @@ int heap_each_block(struct heap *heap, struct base_work *work, heap_look look, v
 struct heap_pass {
 	struct base_work *work; /* NULL means base_step is not called */
 	/*
-	 * for each class number, whether to visit blocks with objects of this class; NULL means
-	 * visit all blocks
+	 * indexed by class number: nonzero selects blocks with objects of this class; NULL selects
+	 * all blocks
 	 */
 	const uint8_t *is_wanted;
 };
 
-/* Like heap_each_block, but visits only some of the blocks. */
+/* Like heap_each_block, but visits only the selected blocks. */
 int heap_each_block_of(struct heap *heap, const struct heap_pass *blocks, heap_look look, void *ctx,
 		       struct hdb_error *err);
 
 /*
- * Reads only the class numbers of a block, for all objects regardless of the filter. Sets only
- * first_ix, count and class_no of *out. Takes a third of the time of heap_read_block. Fails with
+ * Reads only the class numbers of a block, for all objects regardless of the filter, in a third of
+ * the time of heap_read_block. Sets only first_ix, count and class_no of *out. Fails with
  * HDB_ECORRUPT if a number is invalid.
  */
 int heap_read_classes(struct heap *heap, uint32_t block_no, struct heap_block *out,
@@ -396,14 +381,14 @@ int heap_block_has(struct heap *heap, uint32_t block_no, const uint8_t *is_wante
 		   struct hdb_error *err);
 
 /*
- * Reads the file offsets of the sub-records of a block's objects. The offset is 0 for class objects
- * and for objects that are not in the dump. `out` must have room for STORE_BLOCK_OBJECTS offsets.
+ * Reads the file offsets of a block's objects: 0 for class objects and for objects that are not in
+ * the dump. `out` must have room for STORE_BLOCK_OBJECTS offsets.
  */
 int heap_read_offsets(struct heap *heap, uint32_t block_no, uint64_t *out, struct hdb_error *err);
 
 /*
- * Looks up a block in the store. Afterwards, heap_read_block only has to decode the block, which
- * several threads may do at once until the store is refreshed.
+ * Looks up a block in the store. Afterwards, heap_read_block only decodes, which several threads
+ * may do at once until the store is refreshed.
  */
 int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *err);
 
@@ -411,13 +396,13 @@ int heap_prepare_block(struct heap *heap, uint32_t block_no, struct hdb_error *e
 int heap_prepare_blocks(struct heap *heap, unsigned threads, struct hdb_error *err);
 
 /*
- * Asks the operating system to read the part of the dump that contains a block's objects, if that
- * part is contiguous. This is only a hint for passes over all objects, because single page faults
- * are slow if the dump is not in memory. May be called on other threads, like heap_read_block.
+ * Asks the operating system to read the part of the dump with a block's objects, if that part is
+ * contiguous. This speeds up passes if the dump is not in memory, because single page faults are
+ * slow. May be called on other threads, like heap_read_block.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no);
 /*
- * Prefetches a block HEAP_PREFETCH_BLOCKS ahead, for passes that call it for every block from 0 on,
+ * Prefetches the block HEAP_PREFETCH_BLOCKS ahead. For passes that call this for every block,
  * nearly in order.
  */
 #define HEAP_PREFETCH_BLOCKS 4u
@@ -430,32 +415,32 @@ int heap_read_ids(struct heap *heap, uint32_t block_no, uint64_t *out, uint32_t 
 /* ---- object counts from the import ---- */
 
 /*
- * The number of objects of a class and kind. Arrays and stack chunks are further divided by their
+ * The number of objects of a class and kind. Arrays and stack chunks have several rows, by their
  * length modulo a period (layout_array_period), so that all objects of a row have the same padding
- * as an object with `length`, for every alignment of this heap.
+ * as one with `length`, whatever the heap's alignment.
  */
 struct heap_count {
 	uint32_t class_no;
 	uint8_t kind;     /* enum store_kind; each class object has a separate row */
 	uint8_t embedded; /* as in heap_object */
-	bool is_invented; /* whether it is a class object that the dump does not contain */
-	uint64_t length;  /* for class objects: number of the class */
+	bool is_invented; /* whether this is a class object that the dump does not contain */
+	uint64_t length;  /* class objects: number of the class */
 	uint64_t count;
-	uint64_t elements;      /* for arrays and stack chunks: sum of their lengths */
+	uint64_t elements;      /* arrays and stack chunks: sum of lengths */
 	uint64_t shallow_bytes; /* total shallow size */
 };
 
 /*
- * Calls `take` with the counts of all objects except the boot loader's placeholder. *count is
- * borrowed for the call. Returns HDB_NOTFOUND, without a message, if the database has no counts,
- * for example because the dump had too many kinds of arrays.
+ * Calls `take` for each count. The counts cover all objects except the boot loader's placeholder.
+ * *count is borrowed for the call. Returns HDB_NOTFOUND, without a message, if the database has no
+ * counts, for example because the dump had too many kinds of arrays.
  */
 int heap_each_count(struct heap *heap,
 		    int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
 		    void *ctx, struct hdb_error *err);
 /*
  * Like heap_each_count, but if the database has no counts, visits all blocks and reports each
- * object with a count of one. `work` may be NULL.
+ * object separately. `work` may be NULL.
  */
 int heap_count_all(struct heap *heap, struct base_work *work,
 		   int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err),
@@ -463,7 +448,7 @@ int heap_count_all(struct heap *heap, struct base_work *work,
 
 /* ---- classes ---- */
 
-/* Destination of a whole table of records. The number of records has been checked. */
+/* Destination for a whole table of records, whose number has been checked. */
 struct heap_records {
 	void *records; /* must have room for `count` records */
 	size_t size;   /* size of a record */
@@ -472,7 +457,7 @@ struct heap_records {
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
 		      struct hdb_error *err);
 
-/* Loads the classes unless they are loaded. Most functions call this themselves. */
+/* Loads the classes unless already loaded. Most functions do this themselves. */
 int heap_load_classes(struct heap *heap, struct hdb_error *err);
 
 /*
@@ -488,9 +473,9 @@ static inline const struct store_class *heap_class(const struct heap *heap, uint
 }
 
 /*
- * Returns whether object i of a block counts in totals. Objects that the dump does not contain (the
- * boot loader's placeholder, invented classes) and objects that a filter excludes do not count.
- * Classes must be loaded.
+ * Returns whether object i of a block counts in totals. Objects that are not in the dump (the boot
+ * loader's placeholder, invented classes) and objects that a filter excludes do not. Classes must
+ * be loaded.
  */
 static inline bool heap_is_counted(const struct heap *heap, const struct heap_block *block,
 				   uint32_t i)
@@ -510,19 +495,19 @@ static inline bool heap_object_is_counted(const struct heap *heap, const struct 
 
 /*
  * Checks that no read has failed: neither from the database, including reads without an error
- * argument (store_failed), nor from the mapped dump. Must be called at the end of each step, before
+ * argument (store_failed), nor from the mapped dump. Required at the end of each step, before
  * results are shown.
  */
 int heap_check(struct heap *heap, struct hdb_error *err);
 /*
- * Like heap_check, but also checks that the sizes of the database and the dump have not changed,
- * which requires system calls.
+ * Like heap_check, but also checks that the sizes of the database and the dump have not changed, at
+ * the cost of system calls.
  */
 int heap_check_size(struct heap *heap, struct hdb_error *err);
 
 /*
- * Reports HDB_ENOMEM. If err is NULL, heap_check reports the error later. May be called on any
- * thread. The function is inline so that static analysers see that it always returns an error.
+ * Reports HDB_ENOMEM. If err is NULL, heap_check reports it later. May be called on any thread.
+ * Inline, so that static analysers see that it always fails.
  */
 static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t bytes,
 				   struct hdb_error *err)
@@ -541,21 +526,21 @@ static inline int heap_fail_memory(struct heap *heap, const char *what, uint64_t
 		 heap_fail_memory((heap), (what), (uint64_t)(count) * sizeof(*(pointer)), (err)))
 
 /*
- * Returns the name of a class, which is valid UTF-8, terminated, and never NULL. If the name cannot
- * be read, returns "?", and heap_check reports the error.
+ * Returns the name of a class: valid UTF-8, terminated, never NULL. An unreadable name is "?", and
+ * heap_check reports the error.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no);
 
 /* Returns the name of an object's class. */
 const char *heap_class_name_of(struct heap *heap, uint32_t ix);
 
-/* Returns the name of a class's loader: "<boot>", or the name of the class of the loader. */
+/* Returns the class name of a class's loader, or "<boot>". */
 const char *heap_loader_name(struct heap *heap, const struct store_class *class);
 
 /*
- * Returns whether a class is never unloaded because a loader of the VM loaded it: the boot,
- * platform or application class loader. References to such a class do not explain why its static
- * fields are alive.
+ * Returns whether a class is never unloaded because a loader of the VM (boot, platform or
+ * application) loaded it. A reference to such a class does not explain why its static fields are
+ * alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
 /* Returns whether an object is the class object of such a class. */
@@ -563,18 +548,15 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*
  * Returns the package of a class: "java.util" for "java.util.HashMap$Node[]", "<unnamed>" for
- * "App", "<primitive arrays>" for "byte[][]". The result has *size bytes and is either part of
- * class_name or static.
+ * "App", "<primitive arrays>" for "byte[][]". The result has *size bytes; it is part of class_name
+ * or static.
  */
 const char *heap_package(const char *class_name, size_t *size);
 
-/* Finds the class that a class object represents. The result is HEAP_NONE for other objects. */
+/* Finds the class that a class object represents, or HEAP_NONE for other objects. */
 int heap_class_of_object(struct heap *heap, uint32_t ix, uint32_t *class_no, struct hdb_error *err);
 
-/*
- * Returns the number of the first class with exactly this name, starting at number `from`, or
- * HEAP_NONE.
- */
+/* Returns the first class with exactly this name and a number of at least `from`, or HEAP_NONE. */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from);
 
 /* Returns whether class `no` is super_no or a subclass of super_no. */
@@ -583,8 +565,9 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 /* Returns whether class `no` or one of its superclasses has this name. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
 /*
- * Returns the same for all classes, indexed by class number: 1 or 0. The first call for a name
- * takes longer. Returns NULL if memory is exhausted or too many names have been requested.
+ * Like heap_has_superclass, for all classes: an array of 1 or 0, indexed by class number. The first
+ * call for a name takes longer. Returns NULL if memory is exhausted or too many names have been
+ * requested.
  */
 const uint8_t *heap_below(struct heap *heap, const char *name);
 /* Frees tables that heap_below keeps. heap_close calls it. */
@@ -594,17 +577,17 @@ void heap_release_below(struct heap *heap);
 int heap_field(struct heap *heap, uint32_t i, struct store_field *out, struct hdb_error *err);
 
 /*
- * Copies a string of the dump to `buf` as valid UTF-8, truncated to `size` and terminated. For
- * STORE_NONE, the result is "".
+ * Copies a string of the dump to `buf` as valid UTF-8, terminated, and truncated to fit `size`.
+ * STORE_NONE gives "".
  */
 int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struct hdb_error *err);
 
 /* ---- references ---- */
 
-/* Begins to read the stored references. They do not include the edge to the class. */
+/* Opens the stored references. They do not include the edge from an object to its class. */
 void heap_references(struct heap *heap, struct store_lists *out);
 
-/* Returns the table of references, for decoding whole blocks; see store_lists_decode. */
+/* Returns the table of references, for decoding whole blocks with store_lists_decode. */
 static inline struct store_lists_of heap_references_of(const struct heap *heap)
 {
 	return (struct store_lists_of){ heap->store, STORE_REFERENCES, heap->object_count };
@@ -612,7 +595,7 @@ static inline struct store_lists_of heap_references_of(const struct heap *heap)
 
 /* ---- roots ---- */
 
-/* Loads the roots unless they are loaded. */
+/* Loads the roots unless already loaded. */
 int heap_load_roots(struct heap *heap, struct hdb_error *err);
 
 /*
@@ -628,9 +611,8 @@ static inline bool heap_is_root(const struct heap *heap, uint32_t ix)
 #define HEAP_ORPHAN_WORDS 4096u
 
 /*
- * For an incomplete dump, makes the objects in the `orphans` table roots if that table exists
- * (derive/orphans.c). Roots must be loaded. If the table exists, heap_load_roots calls this
- * function.
+ * Makes the objects in the `orphans` table of an incomplete dump roots, if the table exists
+ * (derive/orphans.c). Roots must be loaded; heap_load_roots also calls this.
  */
 int heap_add_orphans(struct heap *heap, struct hdb_error *err);
 
@@ -640,7 +622,7 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err);
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix);
 
-/* Shown instead of a kind of root for such an object. */
+/* Shown in place of a root kind: for orphans, and for classes that are never unloaded. */
 #define HEAP_ORPHAN_NAME "none (its holder may be missing)"
 #define HEAP_STAYS_NAME "class that is never unloaded"
 
@@ -649,7 +631,7 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix);
  */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count);
 
-/* Returns the displayed name of a root kind, such as "JNI global" or "Java frame". Static. */
+/* Returns the display name of a root kind, such as "JNI global" or "Java frame". Static. */
 const char *heap_root_name(uint8_t kind);
 
 /* ---- the dump ---- */
@@ -657,17 +639,14 @@ const char *heap_root_name(uint8_t kind);
 /* Returns the path of the dump; borrowed until heap_close. */
 const char *heap_where_dump(const struct heap *heap);
 
-/* Returns whether the database contains the dump, so that the dump file is not needed. */
+/* Returns whether the database contains the dump. */
 bool heap_keeps_dump(const struct heap *heap);
 
 /* heap_state.c: fills in heap->state, which heap_close releases. */
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/*
- * Opens the dump, and checks that it is the dump that was imported. Returns HDB_ECHANGED if it is
- * not.
- */
+/* Opens the dump. Returns HDB_ECHANGED if it is not the one that was imported. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif

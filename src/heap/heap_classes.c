@@ -1,4 +1,4 @@
-/* heap/heap_classes.c - classes with their names and fields, and strings of the dump. */
+/* heap/heap_classes.c - classes, their names and fields, and strings of the dump. */
 #include "heap/heap.h"
 
 #include "base/bytes.h"
@@ -12,8 +12,8 @@
 #include <xxhash.h>
 
 /*
- * Counts the class tables against the memory budget before they are allocated. Fails with a message
- * if the budget is too small for the number of classes in the dump.
+ * Charges the class tables to the memory budget before they are allocated. Fails with a message if
+ * the dump has too many classes for the budget.
  */
 static int count_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -28,8 +28,8 @@ static int count_classes(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Copies a table of fixed-size records. The sizes of blocks come from the file, so they are
- * compared with the remaining room before copying.
+ * Copies a table of fixed-size records. Block sizes come from the file, so each is checked against
+ * the remaining room.
  */
 int heap_read_records(struct heap *heap, enum store_table table, const struct heap_records *to,
 		      struct hdb_error *err)
@@ -49,8 +49,8 @@ int heap_read_records(struct heap *heap, enum store_table table, const struct he
 }
 
 /*
- * Loads the classes. Checks all indexes in the records once, so that other code may use ix,
- * loader_ix and super_no without a check.
+ * Loads the classes. Checks all indexes once, so that other code may use ix, loader_ix and super_no
+ * unchecked.
  */
 int heap_load_classes(struct heap *heap, struct hdb_error *err)
 {
@@ -105,9 +105,9 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 }
 
 /*
- * Returns the name of a class. Names are converted to valid UTF-8 once and cached. Callers use them
- * in comparisons and messages and cannot handle a failure, so an unreadable name becomes "?", and
- * the store keeps the error for a later check.
+ * Returns the name of a class, converted to valid UTF-8 and cached. Callers use names in
+ * comparisons and messages and cannot handle a failure, so an unreadable name becomes "?", and the
+ * store keeps the error for a later check.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
@@ -175,8 +175,8 @@ bool heap_is_permanent_class(struct heap *heap, uint32_t ix)
 }
 
 /*
- * Returns the package of a class. An array class belongs to the package of its element class.
- * Arrays of primitive types have a separate package.
+ * Returns the package of a class. An array belongs to the package of its element class, except that
+ * primitive arrays have their own package.
  */
 const char *heap_package(const char *class_name, size_t *size)
 {
@@ -214,8 +214,8 @@ static uint32_t hash_name(const char *name)
 }
 
 /*
- * Returns the hashes of all class names, which avoid most comparisons of names. Returns NULL if
- * memory is exhausted.
+ * Returns the hashes of all class names, which save most string comparisons, or NULL if memory is
+ * exhausted.
  */
 static const uint32_t *name_hashes(struct heap *heap)
 {
@@ -233,8 +233,8 @@ static const uint32_t *name_hashes(struct heap *heap)
 }
 
 /*
- * Finds a class by name. Hashes are compared before names, because a dump may have hundreds of
- * thousands of classes, and the tables of known classes look up many names.
+ * Finds a class by name. Compares hashes first, because a dump may have hundreds of thousands of
+ * classes, and the tables of known classes look up many names.
  */
 uint32_t heap_class_by_name(struct heap *heap, const char *name, uint32_t from)
 {
@@ -250,8 +250,8 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 {
 	assert(no < heap->class_count);
 	/*
-	 * The import cuts cycles, but a damaged database may contain one, so the number of steps is
-	 * limited.
+	 * The import breaks cycles, but a damaged database may contain one, so the number of steps
+	 * is limited.
 	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (no == super_no)
@@ -262,22 +262,22 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 }
 
 /*
- * Number of superclasses beyond which a table of all classes is cheaper. Real hierarchies have
- * fewer levels.
+ * Number of superclasses beyond which a table of all classes is cheaper. Real hierarchies are
+ * shallower.
  */
 #define PLAIN_STEPS 64
 /*
- * Maximum number of names that have a table. The tables of rules together contain fewer names. A
- * table takes one byte per class.
+ * Maximum number of names with a table, which takes one byte per class. All rule tables together
+ * have fewer names.
  */
 #define BELOW_MAX 512
 
-/* For one name, whether each class or one of its superclasses has that name. */
+/* Classes that have a certain name, themselves or through a superclass. */
 struct heap_below {
 	char *name;
 	uint8_t *marks; /* indexed by class: 1 or 0 */
 };
-/* Marks while a table is computed. */
+/* Marks during the computation of a table. */
 enum { BELOW_NO, BELOW_YES, BELOW_UNKNOWN };
 
 void heap_release_below(struct heap *heap)
@@ -291,8 +291,8 @@ void heap_release_below(struct heap *heap)
 }
 
 /*
- * Computes the table for a name. Visits each class at most twice, because the result found at the
- * end of a chain is stored for all classes of the chain.
+ * Computes the table for a name. Visits each class at most twice, because the result at the end of
+ * a superclass chain is stored for all classes of the chain.
  */
 static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
 {
@@ -346,10 +346,9 @@ const uint8_t *heap_below(struct heap *heap, const char *name)
 }
 
 /*
- * Returns whether a class or a superclass has a name. Names are compared for PLAIN_STEPS levels,
- * which covers real hierarchies. Deeper hierarchies use a table by class, because a hostile dump
- * may have a chain of a million superclasses, and walking it for every class would take quadratic
- * time.
+ * Returns whether a class or a superclass has a name. Compares names for PLAIN_STEPS levels, which
+ * covers real hierarchies, and then uses a table: a hostile dump may have a chain of a million
+ * superclasses, and walking it for every class would take quadratic time.
  */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {

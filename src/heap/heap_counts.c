@@ -1,17 +1,13 @@
 /*
  * heap/heap_counts.c - number and total size of objects by class and kind, as counted by the
- * import. The figures come from the `class.counts` table, which is extended by one row per class
- * object.
+ * import. The figures come from the `class.counts` table, plus one row per class object.
  */
 #include "heap/heap.h"
 #include "layout/layout.h"
 
 #include <assert.h>
 
-/*
- * Returns the total number of bytes by which the objects of a row exceed objects that have the
- * length of the row.
- */
+/* Returns the total size of the elements beyond the row's length, over all objects of the row. */
 static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c, uint32_t modulus)
 {
 	const uint64_t elements = c->elements - c->count * c->length;
@@ -26,10 +22,7 @@ static uint64_t bytes_beyond(const struct heap *heap, const struct heap_count *c
 	return elements / period * heap_tail_bytes(heap, period);
 }
 
-/*
- * Checks a row read from the file. Its counts must be consistent, because sums could overflow
- * otherwise.
- */
+/* Checks a row from the file. Inconsistent counts could overflow sums. */
 static bool is_sound(const struct heap *heap, const struct store_class_count *row)
 {
 	uint64_t least;
@@ -64,7 +57,7 @@ static int each_class(struct heap *heap,
 }
 
 /*
- * Reports the counts. All objects of a row have the same padding, so their total size is exact: the
+ * Reports the counts. All objects of a row have the same padding, so the total size is exact: the
  * size of an object with the row's length times the number of objects, plus the size of the
  * elements beyond that length.
  */
@@ -77,10 +70,7 @@ int heap_each_count(struct heap *heap,
 	int r;
 
 	assert(take);
-	/*
-	 * The import counted the objects of all heaps together, so its counts do not apply to a
-	 * single heap.
-	 */
+	/* The import counted all heaps together. */
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
@@ -114,17 +104,14 @@ int heap_each_count(struct heap *heap,
 	return each_class(heap, take, ctx, err);
 }
 
-/* The receiver of the counts while blocks are read. */
+/* Receives counts while blocks are read. */
 struct taker {
 	struct heap *heap;
 	int (*take)(void *ctx, const struct heap_count *count, struct hdb_error *err);
 	void *ctx;
 };
 
-/*
- * Reports each object with a count of one. Used for databases without counts, and if a filter
- * selects a single heap.
- */
+/* Reports each object separately, if the database has no counts or a filter selects one heap. */
 static int give_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	const struct taker *to = ctx;

@@ -1,8 +1,8 @@
 /*
- * heap/heap_database.h - access to the contents of an open heap's database other than objects:
- * file, meta values and small tables. Analyses and queries use these functions, so only this
- * directory depends on the store. Results, ownership and errors are the same as for the functions
- * of the same names in store/store.h and store/records.h.
+ * heap/heap_database.h - the contents of an open heap's database other than objects: file, meta
+ * values and small tables. Analyses and queries go through these functions, so that only this
+ * directory depends on the store. Results, ownership and errors are as for the functions of the
+ * same names in store/store.h and store/records.h.
  */
 #ifndef HEAP_HEAP_DATABASE_H
 #define HEAP_HEAP_DATABASE_H

@@ -1,6 +1,6 @@
 /*
- * heap/heap_dump.c - opens the dump of an open heap database, checks that it is readable, and asks
- * the operating system to read ahead.
+ * heap/heap_dump.c - opens the dump of an open heap database, checks it, and asks the operating
+ * system to read ahead.
  */
 #include "base/fingerprint.h"
 #include "base/frames.h"
@@ -11,20 +11,20 @@
 #include <unistd.h>
 
 /*
- * Number of objects whose offsets are sampled to find the part of the dump that a block needs.
- * Objects in address order are contiguous in the dump in runs of thousands.
+ * Number of objects to sample to find the part of the dump that a block needs. Objects in address
+ * order are contiguous in the dump in runs of thousands.
  */
 #define WANT_SAMPLES 16u
-/* Maximum size of this part. In a larger part, most bytes probably belong to other blocks. */
+/* Maximum size of that part. Most of a larger part probably belongs to other blocks. */
 #define WANT_BYTES_MAX (8u << 20)
 /*
- * Limits for the cache of decompressed frames if the database contains the dump: maximum share of
- * the budget (a divisor), and maximum number of bytes.
+ * Limits for the cache of decompressed frames of a dump in the database: a fraction of the budget
+ * (divisor), and a number of bytes.
  */
 #define KEPT_CACHE_PART 8u
 #define KEPT_CACHE_MAX (64u << 20)
 /*
- * Number of bytes read ahead beyond the head of the block's last object, which may be a short
+ * Number of bytes to read ahead beyond the start of the block's last object, which may be a short
  * array.
  */
 #define WANT_BYTES_MORE 4096u
@@ -62,8 +62,8 @@ static int open_header(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Finds a frame of the stored dump. Uses a separate handle of the store, because other threads may
- * read blocks with the heap's handle at the same time.
+ * Finds a frame of the stored dump. Uses its own store handle, because other threads may read
+ * blocks through the heap's handle.
  */
 static int find_kept(void *ctx, uint64_t offset, struct base_frame *out, struct hdb_error *err)
 {
@@ -80,10 +80,7 @@ static void close_kept(void *ctx)
 	store_close(ctx);
 }
 
-/*
- * Opens the dump stored in the database. Frames are read through a separate store handle, which
- * close_kept closes. The cache of decompressed frames takes a small part of the budget.
- */
+/* Opens the dump stored in the database, through a store handle that close_kept closes. */
 static int open_kept(struct heap *heap, struct hdb_error *err)
 {
 	struct base_frames frames = {
@@ -116,9 +113,8 @@ static int open_kept(struct heap *heap, struct hdb_error *err)
 /* ---- a dump file ---- */
 
 /*
- * Checks that a file is the imported dump. Size and fingerprint are compared before any byte is
- * used, because objects are read at the offsets found by the import, which are meaningless in
- * another file.
+ * Checks that a file is the imported dump, by size and fingerprint. Offsets from the import would
+ * be meaningless in any other file.
  */
 static int check_dump(struct heap *heap, const char *path, struct hdb_error *err)
 {
@@ -141,9 +137,9 @@ static int check_dump(struct heap *heap, const char *path, struct hdb_error *err
 }
 
 /*
- * Returns the result for an imported dump that could not be opened. A missing dump is HDB_ECHANGED,
- * because many queries work without it. Exhausted memory or file handles, and disk errors, must not
- * be hidden, so they are returned unchanged.
+ * Returns the result code for a dump that could not be opened. A missing dump is HDB_ECHANGED,
+ * because many queries work without it. Other errors, such as exhausted memory or file handles and
+ * disk errors, must not be hidden.
  */
 static int no_dump(const char *path, int result)
 {
@@ -165,8 +161,8 @@ const char *heap_where_dump(const struct heap *heap)
 }
 
 /*
- * Opens the dump at the path given by the user or, if none was given, at the path recorded by the
- * import, or next to the database.
+ * Opens the dump at the path that the user gave, else at the path that the import recorded, else
+ * next to the database.
  */
 static int open_file(struct heap *heap, struct hdb_error *err)
 {
@@ -193,7 +189,7 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
 		/*
-		 * If the dump is missing, values are merely not shown, but system failures are
+		 * A missing dump only means that values are not shown, but system failures are
 		 * errors.
 		 */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
@@ -209,9 +205,8 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 /* ---- reading ahead ---- */
 
 /*
- * Prefetches the part of the dump that a block needs. Samples a few of the block's offsets instead
- * of decoding all of them. If these offsets are far apart, the objects are scattered over the dump,
- * and reading the whole range would cost more than it saves.
+ * Prefetches the part of the dump that a block needs, judging by a few of its offsets. If these are
+ * far apart, the objects are scattered, and reading the whole range would cost more than it saves.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {

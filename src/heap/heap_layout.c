@@ -1,6 +1,6 @@
 /*
- * heap/heap_layout.c - lays out a class with the model chosen by the import, and describes every
- * byte.
+ * heap/heap_layout.c - lays out a class with the model that the import chose, and accounts for
+ * every byte.
  */
 #include "heap/heap_layout.h"
 
@@ -11,12 +11,12 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of a field name that is compared with known field names. */
+/* Maximum size of a field name to compare with known ones. */
 #define NAME_MAX_BYTES 128
 
 /*
- * Restores the model chosen by the import, so that layouts are the same as in the import. Returns
- * false if the sizes are not based on a layout.
+ * Restores the model that the import chose, so that layouts are the same. Returns false if sizes
+ * are not based on a layout.
  */
 static bool read_model(const struct heap *heap, struct layout_model *out)
 {
@@ -76,7 +76,7 @@ static void release_own(struct own *own)
 
 /*
  * Adds a field. The number of fields is limited, because a hostile class hierarchy could otherwise
- * exhaust the memory.
+ * exhaust memory.
  */
 static int add_field(struct own *own, const struct heap_part *part, uint8_t group,
 		     struct hdb_error *err)
@@ -100,8 +100,8 @@ static int add_field(struct own *own, const struct heap_part *part, uint8_t grou
 }
 
 /*
- * Sets *out to whether the listed fields do not fit in the recorded size. In this case, ART has
- * listed fields that are not in the object.
+ * Sets *out to whether the listed fields exceed the recorded size, which means that ART listed
+ * fields that are not in the object.
  */
 static int is_crowded(struct heap *heap, const struct layout_model *model,
 		      const struct store_class *class, bool *out, struct hdb_error *err)
@@ -121,8 +121,8 @@ static int is_crowded(struct heap *heap, const struct layout_model *model,
 }
 
 /*
- * Adds the fields that the dump lists, in class file order, and removes injected fields among them
- * from `injected`.
+ * Adds the fields that the dump lists, in class file order. Removes from `injected` any injected
+ * field among them.
  */
 static int add_listed(struct own *own, const char **injected, size_t injected_count,
 		      struct hdb_error *err)
@@ -184,7 +184,7 @@ static int add_fields(struct own *own, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Lists a class and its superclasses, starting with the topmost superclass. */
+/* Lists a class and its superclasses, topmost first. */
 static int list_line(struct heap *heap, uint32_t class_no, struct base_vec *line,
 		     struct hdb_error *err)
 {
@@ -237,7 +237,7 @@ static int lay_out_line(struct own *own, const struct base_vec *line, struct bas
 	return HDB_OK;
 }
 
-/* Fields of unknown type have no bytes, so they precede the field at the same offset. */
+/* A field of unknown type has no bytes, so it precedes another field at the same offset. */
 BASE_ORDER(compare_parts, struct heap_part, BASE_UP(offset), BASE_UP(bytes))
 
 static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t to,
@@ -255,17 +255,14 @@ static int add_part(struct base_vec *out, uint8_t kind, uint64_t from, uint64_t 
 	return from < to ? base_vec_push(out, &part, sizeof(part), err) : HDB_OK;
 }
 
-/* Returns the kind of a hole between fields. */
+/* Returns the kind of a gap between fields. */
 static uint8_t hole_kind(const struct layout_model *model, uint64_t bytes)
 {
 	return model->contended_bytes && bytes >= model->contended_bytes ? HEAP_PART_CONTENDED :
 									   HEAP_PART_GAP;
 }
 
-/*
- * Adds parts for the bytes of an instance of `size` bytes that do not belong to fields: the bytes
- * before, between and after the fields.
- */
+/* Adds parts for the bytes before, between and after the fields of an instance of `size` bytes. */
 static int fill_holes(const struct layout_model *model, const struct layout_shape *shape,
 		      uint64_t size, struct base_vec *out, struct hdb_error *err)
 {
@@ -293,7 +290,7 @@ static int fill_holes(const struct layout_model *model, const struct layout_shap
 	return at < size ? add_part(out, HEAP_PART_UNKNOWN, at, size, err) : HDB_OK;
 }
 
-/* Appends the header, the length, the padding, and an empty part that stands for the elements. */
+/* Appends the header, the length, the padding, and an empty part for the elements. */
 static int lay_out_array(struct heap *heap, const struct layout_model *model, uint32_t class_no,
 			 struct base_vec *out, struct hdb_error *err)
 {
@@ -319,8 +316,8 @@ static int lay_out_array(struct heap *heap, const struct layout_model *model, ui
 }
 
 /*
- * Lays out a class. Sorts twice, because fill_holes needs the fields in order of offset and appends
- * the parts that it finds.
+ * Lays out a class. Sorts twice, because fill_holes needs parts in order of offset and appends
+ * more.
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err)
 {

@@ -1,6 +1,4 @@
-/*
- * heap/heap_layout.h - the layout of a class's instances: describes every byte of an object.
- */
+/* heap/heap_layout.h - the layout of instances of a class: accounts for every byte of an object. */
 #ifndef HEAP_HEAP_LAYOUT_H
 #define HEAP_HEAP_LAYOUT_H
 
@@ -22,12 +20,9 @@ enum heap_part_kind {
 	HEAP_PART_GAP,       /* a gap between fields that is too small for any field */
 	HEAP_PART_CONTENDED, /* padding of @Contended */
 	HEAP_PART_PADDING,   /* bytes at the end, up to the alignment */
-	/*
-	 * Bytes whose existence follows from the distances between objects, but which the layout
-	 * does not explain.
-	 */
+	/* bytes that the layout does not explain, but distances between objects prove */
 	HEAP_PART_UNKNOWN,
-	/* The elements of an array, or the stack of a stack chunk, whose size varies. */
+	/* the elements of an array or the stack of a stack chunk; the size varies */
 	HEAP_PART_ELEMENTS
 };
 
@@ -36,10 +31,10 @@ struct heap_part {
 	uint64_t offset; /* offset in the object */
 	uint64_t bytes;
 	uint32_t class_no; /* fields: declaring class; otherwise HEAP_NONE */
-	/* for a field listed in the dump, text number of its name; otherwise STORE_NONE */
+	/* for a field listed in the dump, the string number of its name; otherwise STORE_NONE */
 	uint32_t name_text;
 	const char *name; /* name of an injected field (static); otherwise NULL */
-	/* size of a flat value; 0 if the field does not contain a flat value */
+	/* size of the flat value in the field, or 0 if there is none */
 	uint32_t flat_bytes;
 	uint32_t flat_align;
 	uint32_t flat_class; /* class of the flat value */
@@ -51,10 +46,9 @@ struct heap_part {
 const char *heap_part_name(uint8_t kind);
 
 /*
- * Lays out a class as the import did. Appends its parts to `out` (struct heap_part, released by the
- * caller) in ascending order of offset. The parts cover an instance, or an empty array, without
- * gaps. Fails with HDB_EUSAGE if the sizes in the database are not based on a layout (--sizes mat
- * or dump).
+ * Lays out a class as the import did. Appends its parts to `out` (struct heap_part) in order of
+ * offset; the caller releases it. The parts cover an instance, or an empty array, without gaps.
+ * Fails with HDB_EUSAGE if the database's sizes are not based on a layout (--sizes mat or dump).
  */
 int heap_lay_out(struct heap *heap, uint32_t class_no, struct base_vec *out, struct hdb_error *err);
 

@@ -12,7 +12,7 @@
 
 /*
  * Adds one block of the `orphans` table, which begins at word first_word. A bit beyond the last
- * object indicates damage.
+ * object means that the table is damaged.
  */
 static int add_orphan_words(struct heap *heap, uint64_t first_word, uint64_t words,
 			    struct hdb_error *err)
@@ -56,8 +56,8 @@ int heap_add_orphans(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Returns whether an object is an orphan, which is marked as a root but has no root record. Records
- * of local variables are ignored here, because they count as references of their thread.
+ * Returns whether an object is an orphan: marked as a root, but without a root record. Records of
+ * local variables are ignored, because they count as references from their thread.
  */
 bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 {
@@ -71,8 +71,8 @@ bool heap_is_orphan(const struct heap *heap, uint32_t ix)
 }
 
 /*
- * Loads the roots. Local variables get no bit, because they count as references of their thread.
- * After a failure, `bits` remains NULL, so the next call tries again.
+ * Loads the roots. Local variables get no bit, because they count as references from their thread.
+ * After a failure, `bits` remains NULL, so the next call retries.
  */
 int heap_load_roots(struct heap *heap, struct hdb_error *err)
 {
@@ -113,7 +113,9 @@ int heap_load_roots(struct heap *heap, struct hdb_error *err)
 	return r;
 }
 
-/* Returns the root records of an object. Records are sorted by object, so they are adjacent. */
+/*
+ * Returns the root records of an object, which are adjacent because records are sorted by object.
+ */
 const struct store_root *heap_roots_of(const struct heap *heap, uint32_t ix, size_t *count)
 {
 	uint64_t end;

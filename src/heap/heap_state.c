@@ -1,7 +1,6 @@
 /*
- * heap/heap_state.c - determines the facts about the dump that the reader of any answer needs to
- * know first: whether the dump file has changed since the import, and which parts of the dump are
- * missing.
+ * heap/heap_state.c - finds out what the reader of any answer should know: whether the dump file
+ * has changed since the import, and which parts of the dump are missing.
  */
 #include "base/fingerprint.h"
 #include "base/scope.h"
@@ -49,10 +48,7 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 		      path, is, was);
 }
 
-/*
- * Returns whether the dump does not exist for this user. Any other error is a failure of the
- * system.
- */
+/* Returns whether this user cannot see the dump. Any other error is a system failure. */
 static bool is_gone(int errno_value)
 {
 	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||
@@ -60,10 +56,10 @@ static bool is_gone(int errno_value)
 }
 
 /*
- * Compares the sampled bytes of a dump of the same size, even if its modification time is
- * unchanged. This takes only 0.05 ms, and a dump may be overwritten within one tick of the file
- * system's clock. If the dump cannot be read at present, it is not reported as changed. Queries
- * that need its bytes report the error.
+ * Compares sampled bytes of a dump of the same size, even if its modification time is the same:
+ * this takes only 0.05 ms, and a dump may be overwritten within one tick of the file system's
+ * clock. A dump that cannot be read now is not reported as changed; queries that need its bytes
+ * report the error.
  */
 static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_error *err)
 {
@@ -90,8 +86,8 @@ static int compare_dump(struct heap *heap, const char *path, int fd, struct hdb_
 }
 
 /*
- * Looks for the dump next to the database, where it is if both were moved or copied. Only the
- * imported dump counts, by the size and sampled bytes that compare_dump compares.
+ * Looks for the dump next to the database, in case both were moved or copied. Accepts only the
+ * imported dump, by size and sampled bytes (see compare_dump).
  */
 static void find_beside(struct heap *heap)
 {
@@ -115,9 +111,8 @@ static void find_beside(struct heap *heap)
 }
 
 /*
- * Determines whether the dump has changed. Uses O_NONBLOCK, because the path may meanwhile be a
- * FIFO, and opening a FIFO must not block. If the dump no longer exists, it is not stale, because
- * the database answers queries without it.
+ * Checks whether the dump has changed. O_NONBLOCK is needed because the path may by now be a FIFO.
+ * A missing dump is not stale, because the database answers queries without it.
  */
 static int find_stale(struct heap *heap, struct hdb_error *err)
 {
@@ -138,8 +133,8 @@ static int find_stale(struct heap *heap, struct hdb_error *err)
 }
 
 /*
- * Determines whether the compressed file has been replaced, by comparing its size. The dump itself
- * is contained in the database and cannot change.
+ * Checks whether the compressed file was replaced, by its size. The dump itself is in the database
+ * and cannot change.
  */
 static int find_replaced(struct heap *heap, struct hdb_error *err)
 {
@@ -165,9 +160,9 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 	state->skipped_bytes = store_meta_number(heap->store, "incomplete.skipped_bytes", 0);
 	state->roots_seen = store_meta_number(heap->store, "roots", 0);
 	/*
-	 * In a truncated dump, a missing object may have referred to any object. In a heap graph
-	 * with missing packets, roots are in separate packets. If such a graph has roots, objects
-	 * that are not reachable from them are garbage.
+	 * In a truncated dump, a missing object may have referred to any object. A heap graph has
+	 * its roots in separate packets; if it has roots despite missing packets, objects that are
+	 * not reachable from them are garbage.
 	 */
 	state->takes_orphans =
 		lacks & ~(uint64_t)STORE_LACKS_PACKETS || (lacks && !state->roots_seen);
@@ -181,7 +176,7 @@ static int find_incomplete(struct heap *heap, struct hdb_error *err)
 			   "%sthe trace lacks packets of the heap graph, such as the last "
 			   "packet (continued: false)",
 			   *why ? "; " : ""));
-	/* Damage to a compressed file is reported as its end, without skipped bytes. */
+	/* Damage to a compressed file is reported as truncation, without skipped bytes. */
 	if (lacks & STORE_LACKS_BYTES && (state->skipped_bytes || !*why))
 		TRY(append(why, err,
 			   "%s%" PRIu64 " bytes of the dump could not be read and were skipped",
@@ -229,8 +224,8 @@ static const char *redacted_text(uint64_t redaction)
 }
 
 /*
- * Determines the state when a heap is opened. Must not read tables, because heap_open_meta also
- * opens databases of other revisions.
+ * Fills in the state when a heap is opened. Must not read tables, because heap_open_meta also opens
+ * databases of other revisions.
  */
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {

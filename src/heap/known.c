@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of slots in the cache of field positions, a power of two. Collisions cost only time. */
+/* Number of slots in the cache of field positions, a power of two. A collision only costs time. */
 #define PLACES 8192u
-/* Maximum size of a field name that is cached. */
+/* Maximum size of a field name to cache. */
 #define PLACE_NAME_MAX 32
-/* Maximum size of a field name in the dump that is compared. */
+/* Maximum size of a field name to compare. */
 #define FIELD_NAME_MAX 128
-/* Maximum number of references in a path. Paths in tables have only a few. */
+/* Maximum number of references in a path. Paths in the tables have only a few. */
 #define PATH_STEPS_MAX 16
 
 /* Position of a field in instances of a class. */
@@ -27,11 +27,11 @@ struct place {
 };
 
 struct heap_known {
-	/* the most recently opened instance, because consecutive reads often use the same object */
+	/* most recently opened instance; consecutive reads often use the same object */
 	struct heap_instance last;
 	bool has_last;
 	struct place *places;
-	/* indexed by class: 1 + row, or 0 if not searched for yet */
+	/* indexed by class: 1 + row, or 0 if not looked up yet */
 	struct heap_known_row *rows[HEAP_KNOWN_TABLES];
 };
 
@@ -47,7 +47,7 @@ void heap_known_free(struct heap_known *known)
 
 static struct heap_known *known_of(struct heap *heap)
 {
-	static_assert((PLACES & (PLACES - 1)) == 0, "places are found by a mask");
+	static_assert((PLACES & (PLACES - 1)) == 0, "slots are selected by a mask");
 	if (!heap->known)
 		heap->known = calloc(1, sizeof(*heap->known));
 	return heap->known;
@@ -82,8 +82,8 @@ static bool is_name_of(const struct sought *sought, const char *name)
 }
 
 /*
- * Returns whether a name is the expanded name of a field. Scala gives such a name to a private
- * field that other classes access: "scala$Map$Map2$$key1" is the field key1 of scala.Map$Map2.
+ * Returns whether `name` is the expanded name of a field. Scala so renames a private field that
+ * other classes access: "scala$Map$Map2$$key1" is the field key1 of scala.Map$Map2.
  */
 static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
 				const char *name)
@@ -106,8 +106,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 	assert(sought->class_no < heap->class_count);
 	out->type = 0;
 	/*
-	 * The import cuts cycles, but a damaged database may contain one, so the number of steps is
-	 * limited.
+	 * The import breaks cycles, but a damaged database may contain one, so the number of steps
+	 * is limited.
 	 */
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		const struct store_class *class = heap_class(heap, no);
@@ -115,8 +115,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 
 		is_started = is_started || no == sought->start_no;
 		/*
-		 * Fields that the VM uses in Reference, such as "next", must not be mistaken for
-		 * fields of a subclass.
+		 * The VM's own fields in Reference, such as "next", must not be mistaken for fields
+		 * of a subclass.
 		 */
 		is_foreign = no != sought->start_no &&
 			     strcmp(class_name, "java.lang.ref.Reference") == 0 &&
@@ -143,9 +143,8 @@ static int find_place(struct heap *heap, const struct sought *sought, struct pla
 }
 
 /*
- * Returns the cache slot of a field, which may contain another field with the same hash. Returns
- * NULL if the name is too long to be cached or memory is exhausted, in which case the caller
- * searches again each time.
+ * Returns the cache slot of a field, which may hold another field with the same hash. Returns NULL
+ * if the name is too long or memory is exhausted; the caller then searches every time.
  */
 static struct place *place_slot(struct heap *heap, const struct sought *sought)
 {
@@ -202,8 +201,8 @@ int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offse
 }
 
 /*
- * Opens an instance and keeps it open, because callers read several fields of one object in a row,
- * and opening an object takes two lookups.
+ * Opens an instance and keeps it open, because callers read several fields in a row and opening
+ * takes two lookups.
  */
 int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out,
 		       struct hdb_error *err)
@@ -235,7 +234,7 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * Reads a field at a place. Checks that the place is within this instance, because a record may be
+ * Reads a field at a place. Checks that the place is within the instance, whose record may be
  * shorter than its class requires.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
@@ -262,8 +261,8 @@ static struct heap_place place_of(const struct heap *heap, const struct place *p
 }
 
 /*
- * Reads the field declared by class start_no or by its nearest superclass that has such a field.
- * Returns HDB_NOTFOUND if the field does not exist or the instance is truncated.
+ * Reads a field that class start_no or, if it has none of this name, its nearest superclass
+ * declares. Returns HDB_NOTFOUND if the field does not exist or the instance is truncated.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)
@@ -278,10 +277,7 @@ static int field_value(struct heap *heap, const struct heap_instance *instance,
 
 /* ---- paths ---- */
 
-/*
- * Returns the first alternative of a path whose first field exists in the class, or NULL if there
- * is no such alternative.
- */
+/* Returns the first alternative of a path whose first field exists in the class, or NULL. */
 static const char *choose(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path)
 {
 	for (const char *p = path;;) {
@@ -333,9 +329,9 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 }
 
 /*
- * Reads the value at the end of a path. The restriction to fields of a superclass applies only to
- * the first object; objects reached through references are seen as instances of their own classes.
- * The number of steps is bounded, because a path may follow a cycle of references.
+ * Reads the value at the end of a path. Only the first object is seen as an instance of a
+ * superclass; objects that references lead to are seen as instances of their own classes. The
+ * number of steps is limited, because a path may follow a cycle of references.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err)
@@ -387,8 +383,8 @@ int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path
 }
 
 /*
- * Converts a value to a number. The bits are zero-extended, so signed types are sign-extended from
- * their own width. In a boolean, only the lowest byte is defined.
+ * Converts a value to a number. The bits are zero-extended, so signed types are sign-extended here.
+ * Only the lowest byte of a boolean is defined.
  */
 bool heap_value_number(const struct heap_value *value, int64_t *out)
 {
@@ -428,8 +424,8 @@ int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path
 /* ---- static fields ---- */
 
 /*
- * Reads a static field. Several class loaders may define a class with this name. Some of these
- * classes may lack the field, so the search continues until a class has the field.
+ * Reads a static field. Class loaders may define several classes with this name; the first that has
+ * the field is used.
  */
 int heap_static_value(struct heap *heap, const char *class_and_field, struct heap_value *out,
 		      struct hdb_error *err)
@@ -473,7 +469,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* Returns the row that names this class itself. Sets `row` to HEAP_NONE if there is no such row. */
+/* Returns the row for this class itself. Sets `row` to HEAP_NONE if there is none. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {
@@ -486,7 +482,9 @@ static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 	return (struct heap_known_row){ HEAP_NONE, HEAP_NONE };
 }
 
-/* Finds the nearest superclass that has a row, and stores the result for all classes in between. */
+/*
+ * Finds the row of the nearest superclass that has one, and caches it for all classes in between.
+ */
 static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t class_no,
 		     const struct heap_known_rows *known)
 {
@@ -508,7 +506,7 @@ static void find_row(struct heap *heap, struct heap_known_row *rows, uint32_t cl
 }
 
 /*
- * Finds the row of a class. The cache stores 1 + row, so that zeroed memory means "not searched for
+ * Finds the row of a class. The cache stores 1 + row, so that zeroed memory means "not looked up
  * yet".
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,

@@ -1,11 +1,11 @@
 /*
- * heap/known.h - fast reading of fields of known classes by name. While a heap is open, facts about
- * classes are cached: the positions of fields, and the row of a class in the tables of known
+ * heap/known.h - fast access by name to fields of known classes. While a heap is open, facts about
+ * classes are cached: positions of fields, and the row of each class in the tables of known
  * classes.
  *
- * These functions are for analyses that read a few fields of millions of objects. A path consists
+ * These functions are for analyses that read a few fields of millions of objects. A path is a list
  * of field names separated by dots ("map.size"). It may have alternatives for different versions of
- * a class ("elementData|array"), of which the first alternative whose first field exists is used.
+ * a class ("elementData|array"); the first alternative whose first field exists is used.
  */
 #ifndef HEAP_KNOWN_H
 #define HEAP_KNOWN_H
@@ -28,20 +28,17 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 		       struct hdb_error *err);
 
 /*
- * Returns whether instances of class_no have the first field of the path or of one of its
+ * Returns whether instances of class_no have the first field of a path or of one of its
  * alternatives.
  */
 bool heap_has_path(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
-/*
- * Returns the HPROF type of the first field of a path, or 0 if instances of class_no do not have
- * it.
- */
+/* Returns the HPROF type of the first field of a path, or 0 if instances of class_no lack it. */
 uint8_t heap_path_type(struct heap *heap, uint32_t class_no, uint32_t start_no, const char *path);
 
 /*
- * Finds the field values of the instance whose record is at `offset`, and sets body_offset and
- * body_size in *out. If there is no instance at this offset, sets body_offset to 0.
+ * Finds the field values of the instance whose record is at `offset`. Sets body_offset and
+ * body_size, or sets body_offset to 0 if no instance is there.
  */
 int heap_instance_read(struct heap *heap, struct base_view *view, uint64_t offset,
 		       struct heap_instance *out, struct hdb_error *err);
@@ -68,8 +65,7 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 		    struct hdb_error *err);
 
 /*
- * An object treated as an instance of one of its superclasses, so that the fields of subclasses are
- * hidden.
+ * An object seen as an instance of one of its superclasses, which hides the fields of subclasses.
  */
 struct heap_as {
 	uint32_t ix;
@@ -77,22 +73,22 @@ struct heap_as {
 };
 
 /*
- * Reads the value at the end of a path. Only the search for the first field starts at the given
- * class. If `path` is "", the value is the object itself. Returns HDB_NOTFOUND if a field is
- * missing, or if a reference on the path is null or leads to an object that is not in the dump.
+ * Reads the value at the end of a path. Only the first field is searched from the given class. A
+ * path of "" means the object itself. Returns HDB_NOTFOUND if a field is missing, or if a reference
+ * on the path is null or leads to an object that is not in the dump.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,
 		       struct heap_value *out, struct hdb_error *err);
 
 /*
- * Finds the object at the end of a path. Returns HDB_NOTFOUND also if the reference is null or the
+ * Finds the object at the end of a path. Also returns HDB_NOTFOUND if the reference is null or the
  * object is not in the dump.
  */
 int heap_path_object_as(struct heap *heap, struct heap_as from, const char *path, uint32_t *target,
 			struct hdb_error *err);
 
 /*
- * Reads the number at the end of a path, sign-extended. Returns HDB_NOTFOUND also if the value is
+ * Reads the number at the end of a path, sign-extended. Also returns HDB_NOTFOUND if the value is
  * not an integer.
  */
 int heap_path_number_as(struct heap *heap, struct heap_as from, const char *path, int64_t *out,
@@ -133,14 +129,11 @@ int heap_static_value(struct heap *heap, const char *class_and_field, struct hea
 
 /* ---- rows in tables of known classes ---- */
 
-/*
- * Tables whose rows are searched by class. The row found for each class is cached for each table.
- */
+/* Tables with rows by class. The row of each class is cached per table. */
 enum heap_known_table { HEAP_KNOWN_COLLECTIONS, HEAP_KNOWN_VALUES, HEAP_KNOWN_TABLES };
 
 /*
- * Returns whether row number `row`, which names class_no, matches this version of the class
- * according to its fields.
+ * Returns whether a row that names class_no fits this version of the class, judging by its fields.
  */
 typedef bool (*heap_row_fits)(struct heap *heap, uint32_t row, uint32_t class_no);
 
@@ -160,8 +153,8 @@ struct heap_known_row {
 };
 
 /*
- * Finds the row of a class: the first matching row that names the class or, if there is none, its
- * superclass, and so on. Caches the result. Returns false if no row matches or memory is exhausted.
+ * Finds the row of a class: the first matching row for the class itself, else for its superclass,
+ * and so on. Caches the result. Returns false if no row matches or memory is exhausted.
  */
 bool heap_known_row(struct heap *heap, const struct heap_known_rows *rows, uint32_t class_no,
 		    struct heap_known_row *out);

@@ -1,14 +1,11 @@
-/*
- * heap/platform_classes.c - tables of names of platform classes, which an application cannot
- * change.
- */
+/* heap/platform_classes.c - tables of platform classes, which an application cannot change. */
 #include "heap/platform_classes.h"
 
 #include <string.h>
 
 /*
- * Packages whose objects only hold objects that other code has stored in them. The first five are
- * MAT's skip pattern. The others play the same role on Android and in other JVM languages.
+ * Packages whose objects only hold what other code stores in them. The first five are MAT's skip
+ * pattern; the others are their equivalents on Android and in other JVM languages.
  */
 static const char *const platform_prefixes[] = {
 	"java.",    "javax.",    "com.sun.",     "sun.",         "jdk.",
@@ -45,10 +42,7 @@ bool heap_is_anonymous_class(const char *class_name)
 	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
 }
 
-/*
- * Returns whether a class belongs to the platform. The prefixes end with a dot, so "java." does not
- * match "java2.X".
- */
+/* See the header. The prefixes end with a dot, so "java." does not match "java2.X". */
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))
@@ -60,9 +54,9 @@ bool heap_is_platform_class(const char *class_name)
 }
 
 /*
- * Names of value classes. Many objects share instances of these classes, so an instance does not
- * show who holds it. Collections, references, threads and other classes that can have many
- * instances for reasons of their own are not in the list.
+ * Value classes. So many objects share instances of these classes that an instance does not reveal
+ * its owner. Collections, references, threads and other classes that may have many instances for
+ * their own reasons are not listed.
  */
 static const char *const value_names[] = {
 	"java.lang.Class",   "java.lang.Object",     "java.lang.String",
@@ -86,8 +80,8 @@ bool heap_is_value_class(const char *class_name)
 	const size_t size = strlen(class_name);
 
 	/*
-	 * An array belongs to the object that refers to it. However, the element class of an array
-	 * may be an application class, which identifies the owner.
+	 * An array belongs to the object that refers to it. But an element class from the
+	 * application identifies the owner.
 	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
 		return heap_is_platform_class(class_name);

@@ -13,8 +13,8 @@
 bool heap_is_platform_class(const char *class_name);
 
 /*
- * Returns whether a class has no name in the source, such as "a.Cache$1". An anonymous collection
- * class holds the objects that its enclosing class stores in it.
+ * Returns whether a class is anonymous, such as "a.Cache$1". An anonymous collection class holds
+ * the objects that its enclosing class stores in it.
  */
 bool heap_is_anonymous_class(const char *class_name);
 
@@ -23,8 +23,8 @@ bool heap_is_number_array(const char *class_name);
 
 /*
  * Returns whether the class is a value or container class of the platform, such as java.lang.Class,
- * java.lang.String, byte[] and Object[]. Such a class as a whole is never a leak suspect, because
- * each of its objects exists for its own reason.
+ * java.lang.String, byte[] or Object[]. Such a class as a whole is never a leak suspect, because
+ * its objects have nothing to do with each other.
  */
 bool heap_is_value_class(const char *class_name);
 

@@ -1,6 +1,4 @@
-/*
- * heap/threads.c - threads and their stacks.
- */
+/* heap/threads.c - reads threads and their stacks. */
 #include "heap/threads.h"
 
 #include "base/search.h"
@@ -14,7 +12,7 @@
 
 /* Maximum size of a class, method or file name in a frame. */
 #define NAME_MAX_BYTES 1024
-/* Maximum length of a thread name that is stored in a char[]. */
+/* Maximum length of a thread name in a char[]. */
 #define CHARS_MAX 512
 
 uint64_t heap_thread_count(struct heap *heap)
@@ -37,7 +35,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 	return check_thread(heap, no, out, err);
 }
 
-/* Finds a record by its first member, a u32, in a table that is sorted by this member. */
+/* Finds a record by its first member, a u32 that the table is sorted by. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {
@@ -159,9 +157,8 @@ static int groups_of_object(struct heap *heap, uint32_t ix, struct heap_thread_g
 }
 
 /*
- * Finds the groups of a thread. A START_THREAD record contains the names as of the start of the
- * thread. Without such a record, reads the thread object. The VM clears the group in this object
- * when the thread ends.
+ * Finds the groups of a thread: as of its start, from the START_THREAD record, or else from the
+ * thread object, whose group the VM clears when the thread ends.
  */
 int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 		       struct heap_thread_groups *out, struct hdb_error *err)
@@ -179,8 +176,8 @@ int heap_thread_groups(struct heap *heap, const struct store_thread *thread,
 }
 
 /*
- * Reads a trace. The range of frames comes from the file and is checked here, so that
- * heap_trace_frame need not check it.
+ * Reads a trace. Checks the range of frames, which comes from the file, so that heap_trace_frame
+ * need not.
  */
 int heap_trace(struct heap *heap, uint32_t trace_serial, struct store_trace *out,
 	       struct hdb_error *err)

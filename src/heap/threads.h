@@ -1,6 +1,4 @@
-/*
- * heap/threads.h - threads and their stacks.
- */
+/* heap/threads.h - reads threads and their stacks. */
 #ifndef HEAP_THREADS_H
 #define HEAP_THREADS_H
 
@@ -10,10 +8,7 @@
 /* Size of the buffer for the name of a thread group. Longer names are truncated. */
 #define HEAP_GROUP_NAME_MAX 256
 
-/*
- * The first function returns the number of threads in the dump. The second reads thread number
- * `no`, in order of serial number.
- */
+/* Return the number of threads in the dump, and thread number `no` in order of serial number. */
 uint64_t heap_thread_count(struct heap *heap);
 int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct hdb_error *err);
 
@@ -25,7 +20,7 @@ int heap_thread_by_serial(struct heap *heap, uint32_t serial, struct store_threa
 bool heap_is_thread(struct heap *heap, uint32_t ix);
 
 /*
- * Reads the name of a thread object (its field `name`, a String or, in old JDKs, a char[]) as UTF-8
+ * Reads the name of a thread object (field `name`, a String or, in old JDKs, a char[]) as UTF-8
  * into buf. Writes "" if it is unknown.
  */
 int heap_thread_name(struct heap *heap, uint32_t ix, char *buf, size_t size, struct hdb_error *err);
@@ -62,9 +57,9 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 		    struct hdb_error *err);
 
 /*
- * Writes the innermost frame of an application class, in the format of heap_frame_text. The search
- * starts at frame number `depth`. Writes "" if there is no such frame, or if the dump lacks a frame
- * before it.
+ * Writes the innermost frame of an application class, in the format of heap_frame_text. Starts at
+ * frame number `depth`. Writes "" if there is no such frame, or if the dump lacks a frame before
+ * it.
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

@@ -1,11 +1,11 @@
 /*
- * heap/collections/collection_table.c - the table of known collections: collections.rows, and
- * macros for frequent forms of its rows.
+ * heap/collections/collection_table.c - the table of known collections, collections.rows, and
+ * macros for common forms of its rows.
  */
 #include "heap/collections/collections.h"
 
 /*
- * Macros for frequent forms of rows. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
+ * Macros for common forms of rows. NOLINTBEGIN(bugprone-macro-parentheses): the arguments are
  * initialisers.
  */
 #define ROW(name, what, where, ...) \
@@ -17,7 +17,7 @@
 #define KEYS(name, field) ROW(name, HEAP_SET, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_KEYS)
 #define VALUES(name, field) \
 	ROW(name, HEAP_LIST, HEAP_WRAP, .store = field, .takes = HEAP_TAKES_VALUES)
-/* A map's views of its keys, values and entries. A view refers to the map with the given field. */
+/* Views of a map's keys, values and entries, which refer to the map with the given field. */
 #define VIEWS(name, field) \
 	KEYS(name "$KeySet", field), VALUES(name "$Values", field), \
 		WRAP(name "$EntrySet", HEAP_SET, field)
@@ -28,8 +28,8 @@
 	ROW(name, HEAP_MAP, HEAP_CHAINS, .size = length, .store = field, .key = k, .value = v, \
 	    .next = link, .flags = HEAP_HASHED)
 /*
- * Maps that consist of segments. Each segment is a map with its own lock. The macro defines rows
- * for the map and for the segments.
+ * Maps that consist of segments, each a map with its own lock. Needs one row for the map and one
+ * for the segments.
  */
 #define SEGMENTS(name) ROW(name, HEAP_MAP, HEAP_PARTS, .store = "segments")
 #define SEGMENT(name, field, k, v) \
@@ -37,7 +37,7 @@
 	    .next = "next", .flags = HEAP_HASHED | HEAP_PART)
 #define LINKED(name, what, length, from, item, link) \
 	ROW(name, what, HEAP_LINKED, .size = length, .store = from, .value = item, .next = link)
-/* A queue that unlinks nodes lazily. A node without an item is therefore not an element. */
+/* A queue that unlinks nodes lazily, so a node without an item is not an element. */
 #define LAZY(name, from, item, link) \
 	ROW(name, HEAP_QUEUE, HEAP_LINKED, .store = from, .value = item, .next = link, \
 	    .flags = HEAP_SKIPS_NULL)
@@ -85,8 +85,8 @@
 #define ARRAY_PART(what, array) PART(what, array, NULL, NULL)
 #define ROPE(array, levels) PART(ROPE, array, levels, NULL)
 /*
- * A list node with an element and the rest of the list. Each node is itself a list, so a node also
- * belongs to every list that contains it.
+ * A list node with an element and the rest of the list. Each node is itself a list, and belongs to
+ * every list that shares it.
  */
 #define CONS(name, length, item, link) \
 	ROW(name, HEAP_LIST, HEAP_LINKED, .size = length, .store = "", .value = item, \

@@ -1,23 +1,19 @@
 /*
- * heap/collections/collections.c - determines whether a class is a known collection, and computes
- * sizes and capacities. See collections.h.
+ * heap/collections/collections.c - recognises known collections, and computes sizes and capacities.
+ * See collections.h.
  */
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Maximum number of nested wrappers. A wrapper may wrap itself. */
+/* Maximum number of nested wrappers. In a damaged dump a wrapper may wrap itself. */
 #define WRAPPERS_MAX 16
-/*
- * Maximum number of cells in a striped counter. Real counters have at most one cell per processor.
- */
+/* Maximum number of cells in a striped counter. Real ones have at most one cell per processor. */
 #define CELLS_MAX 1024u
-/*
- * Maximum number of parts whose sizes are added up. Real maps have only a few parts per processor.
- */
+/* Maximum number of parts to add up. Real maps have only a few per processor. */
 #define PARTS_MAX 4096u
-/* The array of which some queues consist. */
+/* The class of array that some queues consist of. */
 #define LINKED_ARRAY "java.util.concurrent.atomic.AtomicReferenceArray"
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
@@ -76,8 +72,8 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 static const struct heap_known_rows collection_rows = { HEAP_KNOWN_COLLECTIONS, row_name, fits };
 
 /*
- * Returns the row for a class. Several rows may describe different versions of the same class. The
- * first row whose fields exist (fits) is used.
+ * Returns the row for a class. Rows for the same class describe its versions; the first whose
+ * fields exist (fits) is used.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class)
@@ -100,7 +96,7 @@ const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint3
 
 /* ---- sizes ---- */
 
-/* Adds the values in the cells of a striped counter. */
+/* Adds up the cells of a striped counter. */
 static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t *sum,
 		     struct hdb_error *err)
 {
@@ -125,10 +121,7 @@ static int add_cells(struct heap *heap, const struct heap_collection *c, int64_t
 	return r < 0 ? r : HDB_OK;
 }
 
-/*
- * Sets the size that was read from the dump. It may be wrong, so sizes above `most` are reduced to
- * `most`.
- */
+/* Sets the size as read from the dump, which may be wrong. A size above `most` becomes `most`. */
 static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 {
 	c->has_size = true;
@@ -137,7 +130,7 @@ static void set_size(struct heap_collection *c, int64_t size, uint64_t most)
 	assert(c->size <= most);
 }
 
-/* Reads the index of a ring buffer's first element, or the index after its last element. */
+/* Reads the index of a ring buffer's first element, or of the slot after its last element. */
 static int ring_index(struct heap *heap, const struct heap_collection *c, const char *path,
 		      uint64_t *out, struct hdb_error *err)
 {
@@ -150,8 +143,8 @@ static int ring_index(struct heap *heap, const struct heap_collection *c, const 
 }
 
 /*
- * Computes the number of elements in a ring buffer. If the end is before the start, the elements
- * wrap around. If both indexes are equal, the buffer is empty.
+ * Computes the size of a ring buffer. If the end is before the start, the elements wrap around; if
+ * both are equal, the buffer is empty.
  */
 static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -166,7 +159,7 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 }
 
 /*
- * Counts the bits of a single word. The bits of arrays are counted only on request
+ * Counts the bits of a single word. Those of arrays are counted only on request
  * (heap_collection_count).
  */
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -186,8 +179,8 @@ static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb
 }
 
 /*
- * Counts the set bits of an array. The budget, in words, is checked before reading, so that a
- * hostile length costs nothing.
+ * Counts the set bits of an array. Checks the budget, in words, before reading, so that a hostile
+ * length costs nothing.
  */
 static int count_bits(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 		      struct hdb_error *err)
@@ -221,7 +214,7 @@ static uint64_t count_names(const char *names)
 }
 
 /*
- * Finds the array that determines the capacity. For lists used instead of arrays (HEAP_OF_LISTS),
+ * Finds the array that determines the capacity. For a list in place of an array (HEAP_OF_LISTS),
  * finds only the length.
  */
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -267,12 +260,12 @@ static void set_capacity(struct heap_collection *c)
 	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 		      rule->shape == HEAP_WORDS ? c->array_length * 64 :
 						  c->array_length;
-	/* fastutil allocates one more slot, for the key that also marks free slots. */
+	/* fastutil allocates an extra slot for the key that also marks free slots. */
 	if (rule->extra && rule->shape == HEAP_SLOTS && c->capacity)
 		c->capacity--;
 }
 
-/* Finds the size of a collection with a field for it; `most` is the largest possible size. */
+/* Finds the size of a collection that stores it in a field; `most` is the largest possible size. */
 static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t most,
 			 struct hdb_error *err)
 {
@@ -296,9 +289,8 @@ static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t 
 }
 
 /*
- * Reads or derives the number of elements. `most` is an upper bound that is valid for every heap:
- * set_size replaces impossible values from a damaged or hostile dump. If the elements must be
- * counted, has_size remains false.
+ * Reads or derives the number of elements. `most` is a safe upper bound for impossible values in a
+ * damaged or hostile dump. If elements must be counted, has_size remains false.
  */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -310,10 +302,7 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/*
-	 * In these shapes, elements need not be objects, so the number of objects is no upper
-	 * bound.
-	 */
+	/* Elements of these shapes need not be objects, so the number of objects is no limit. */
 	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
 		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -335,8 +324,8 @@ static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_er
 }
 
 /*
- * Follows wrappers to the inner collection. If the wrapped object is not a known collection,
- * returns HDB_OK with `inner` set to NULL.
+ * Follows wrappers to the inner collection. Sets `inner` to NULL if the wrapped object is not a
+ * known collection.
  */
 static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
@@ -368,8 +357,8 @@ static int unwrap(struct heap *heap, struct heap_collection *c, struct hdb_error
 }
 
 /*
- * Opens a list that a known trie uses instead of an array: an empty list, a list with a single
- * field, or a list backed by an array.
+ * Opens a list that a known trie uses in place of an array: empty, with a single field, or backed
+ * by an array.
  */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err)
@@ -405,7 +394,7 @@ int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t i
 	return c.inner->first ? ring_index(heap, &c, c.inner->first, &chunk->first, err) : HDB_OK;
 }
 
-/* Reads everything except the totals over all parts. */
+/* Reads everything except totals over parts. */
 static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 		      struct hdb_error *err)
 {
@@ -428,7 +417,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	return find_size(heap, c, err);
 }
 
-/* Opens part number `no`. Returns HDB_NOTFOUND if there is no part at this position. */
+/* Opens part number `no`, or returns HDB_NOTFOUND if the slot has none. */
 static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
 		     struct heap_collection *part, struct hdb_error *err)
 {
@@ -501,17 +490,14 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 
 /* ---- functions that read the contents ---- */
 
-/* Counts slots that are not null. */
+/* Counters for slots that are not null. */
 struct used {
 	uint64_t step;    /* only every step-th slot counts */
 	uint64_t *budget; /* number of slots that may still be read */
 	uint64_t slots;
 };
 
-/*
- * Counts slots that are not null. In an array of pairs, `step` skips the values, so that only the
- * keys are counted.
- */
+/* Counts slots that are not null. In an array of pairs, `step` skips the values. */
 static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struct used *used,
 		    struct hdb_error *err)
 {
@@ -528,8 +514,8 @@ static int add_used(struct heap *heap, uint32_t array_ix, uint64_t length, struc
 }
 
 /*
- * Counts the used slots. The slots of a partitioned map are added up over its parts, and a part
- * that cannot be opened counts as empty.
+ * Counts the used slots. For a partitioned map, adds up its parts; a part that cannot be opened
+ * counts as empty.
  */
 int heap_collection_used(struct heap *heap, const struct heap_collection *c, uint64_t *budget,
 			 uint64_t *slots, struct hdb_error *err)
@@ -556,8 +542,8 @@ int heap_collection_used(struct heap *heap, const struct heap_collection *c, uin
 }
 
 /*
- * Counts the elements in at most *budget steps, and subtracts the number of steps from *budget. If
- * the budget does not suffice, returns no size, because a partial count would look exact.
+ * Counts the elements in at most *budget steps, which it subtracts from *budget. If the budget is
+ * too small, sets no size, because a partial count would look exact.
  */
 int heap_collection_count(struct heap *heap, struct heap_collection *c, uint64_t *budget,
 			  struct hdb_error *err)

@@ -1,9 +1,9 @@
 /*
- * heap/collections/collections.h - lists, sets, maps and queues of known classes: number of
- * elements, capacity and contents.
+ * heap/collections/collections.h - lists, sets, maps and queues of known classes: size, capacity
+ * and contents.
  *
- * A row of collections.rows describes a class. Sizes and links come from the dump and may be
- * wrong: sizes are limited to what is possible, and a walk stops when it returns to a node.
+ * A row of collections.rows describes a class. Sizes and links come from the dump and may be wrong,
+ * so sizes are limited to what is possible, and a walk stops when it returns to a node.
  */
 #ifndef HEAP_COLLECTIONS_COLLECTIONS_H
 #define HEAP_COLLECTIONS_COLLECTIONS_H
@@ -12,7 +12,7 @@
 
 enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS };
 
-/* How the contents are stored. */
+/* Where the elements are. */
 enum heap_collection_shape {
 	HEAP_EMPTY, /* always empty: the class stores no elements */
 	HEAP_WRAP,  /* a wrapper: the elements are in the collection at `store` */
@@ -39,7 +39,7 @@ enum heap_collection_shape {
 	HEAP_HIDDEN
 };
 
-/* The part of a map's entries that a wrapper shows. */
+/* Which part of a map's entries a wrapper shows. */
 enum heap_collection_takes { HEAP_TAKES_ALL, HEAP_TAKES_KEYS, HEAP_TAKES_VALUES };
 
 enum heap_collection_flag {
@@ -51,7 +51,7 @@ enum heap_collection_flag {
 	HEAP_DENSE = 8,
 	HEAP_BY_VALUE = 16, /* a slot is in use if its value, not its key, is not null */
 	HEAP_LENT = 32,     /* the array belongs to another collection and is not counted here */
-	/* a part of another collection that is not itself listed as a collection */
+	/* a part of another collection, not listed as a collection itself */
 	HEAP_PART = 64,
 	HEAP_APART = 128, /* the entry whose flag is at `extra` is not included in `size` */
 	/* a view of a sorted map that contains only the keys within its bounds */
@@ -123,9 +123,9 @@ struct heap_collection_rule {
 	const char *store; /* path to the contents; its meaning depends on the shape */
 	const char *next;  /* path to the next entry or, in trees, to the right child */
 	/*
-	 * Paths in an entry; see the shapes. For maps stored in nodes, paths in the elements of the
-	 * nodes. These elements are objects with a key and a value. If `key` is NULL, a path in the
-	 * values of the elements.
+	 * Paths in an entry; see the shapes. For maps stored in nodes, paths in the elements of
+	 * nodes: objects with a key and a value. If `key` is NULL, the value of an element is an
+	 * object, and `value` a path in it.
 	 */
 	const char *key, *value;
 	/* for arrays: path to the index of the first element; NULL means index 0 */
@@ -139,8 +139,8 @@ struct heap_collection_rule {
 	/* path to the entry within an object that a slot may contain instead of the entry itself */
 	const char *via;
 	/*
-	 * Static field with an object that means "no element" or, in pairs, is the key of an array
-	 * of further pairs.
+	 * static field whose object means "no element" or, in pairs, marks an array of further
+	 * pairs
 	 */
 	const char *absent;
 	/* path to the value that marks free slots, or a number; NULL means 0 */
@@ -153,7 +153,7 @@ struct heap_collection_rule {
 /* Returns the table; *count is its number of rows. */
 const struct heap_collection_rule *heap_collection_rules(size_t *count);
 
-/* Returns the row for a class. Returns NULL if the class is not a known collection. */
+/* Returns the row for a class, or NULL if the class is not a known collection. */
 const struct heap_collection_rule *heap_collection_rule(struct heap *heap, uint32_t class_no);
 
 /* Returns "list", "set", "map", "queue" or "bits", a static string. */
@@ -163,7 +163,7 @@ const char *heap_collection_kind_name(enum heap_collection_kind kind);
 struct heap_collection {
 	uint32_t ix;
 	const struct heap_collection_rule *rule;
-	/* the object inside all wrappers, or the collection itself if it is not a wrapper */
+	/* the collection inside all wrappers, or `ix` itself if it is not a wrapper */
 	uint32_t inner_ix;
 	const struct heap_collection_rule *inner; /* NULL means not a known collection */
 	uint32_t inner_class;                     /* the class named in the row `inner` */
@@ -173,11 +173,11 @@ struct heap_collection {
 	uint64_t array_length;
 	uint64_t size;     /* number of elements or, for a bit set, number of set bits */
 	uint64_t capacity; /* number of elements that fit without growing */
-	/* whether the size is known; if it is not, heap_collection_count can count the elements */
+	/* whether `size` is set; if not, heap_collection_count can count */
 	bool has_size;
 	bool has_capacity;
-	bool has_lied;   /* the stored size is impossible */
-	bool wraps_null; /* whether the collection wraps null and is therefore empty */
+	bool has_lied;   /* whether the stored size is impossible */
+	bool wraps_null; /* whether it is a wrapper of null, and therefore empty */
 };
 
 /*
@@ -188,8 +188,8 @@ int heap_collection_open(struct heap *heap, uint32_t ix, struct heap_collection 
 
 /*
  * Counts the non-null slots of the array: the first entries of chains, or the elements of open
- * tables. Subtracts the number of slots read from *budget. Returns HDB_NOTFOUND if the budget is
- * too small or there is no array.
+ * tables. Subtracts the number of slots from *budget. Returns HDB_NOTFOUND if the budget is too
+ * small or there is no array.
  */
 int heap_collection_used(struct heap *heap, const struct heap_collection *collection,
 			 uint64_t *budget, uint64_t *slots, struct hdb_error *err);
@@ -203,24 +203,24 @@ int heap_collection_count(struct heap *heap, struct heap_collection *collection,
 
 /* ---- contents ---- */
 
-/* Number of array elements read at a time. */
+/* Number of array elements to read at a time. */
 #define HEAP_ENTRIES_CHUNK 512
 /* Maximum depth of a tree. A balanced tree of 2^32 entries has at most 64 levels. */
 #define HEAP_TREE_LEVELS 128
-/* Maximum number of fields for a collection that stores its elements in fields. */
+/* Maximum number of elements in a collection that stores them in fields. */
 #define HEAP_ENTRY_FIELDS_MAX 16
 /*
- * Maximum nesting depth of nodes. Tries have about seven levels, but a list that is read backwards
- * requires one level per element. The stack takes at most 48 MB.
+ * Maximum nesting depth of nodes. Tries have about seven levels, but reading a list backwards takes
+ * one level per element. The stack takes at most 48 MB.
  */
 #define HEAP_NODE_LEVELS (1u << 20)
 
-/* Elements of an array that have been read ahead. */
+/* A buffer of array elements. */
 struct heap_chunk {
 	uint32_t array_ix;
 	uint64_t first; /* index in the array of element number 0 */
 	uint64_t from, count;
-	/* whether the buffer contains all elements and does not belong to an array */
+	/* whether the buffer holds all elements and has no array behind it */
 	bool is_whole;
 	uint8_t type;
 	uint64_t bits[HEAP_ENTRIES_CHUNK];
@@ -234,7 +234,7 @@ struct heap_frame {
 	uint64_t base;
 	uint32_t ix;       /* the node or the array */
 	uint32_t class_no; /* nodes: the class named in the row */
-	uint32_t run_done; /* for runs: number of values already returned from the current run */
+	uint32_t run_done; /* for runs: number of values returned from the current run */
 	/* for nodes: next part; for arrays: the part to which the array belongs */
 	uint16_t part;
 	uint8_t level;        /* for arrays of arrays: level of the array, 0 for a leaf */
@@ -249,20 +249,20 @@ struct heap_entries {
 	uint32_t entry_ix; /* the entry object, or HEAP_NONE if none */
 	bool has_key;
 	struct heap_value key, value;
-	/* how the iteration ended */
+	/* state of the iteration */
 	/*
 	 * whether the walk stopped because the structure is damaged: it returned to a node or took
 	 * too many steps
 	 */
 	bool is_cut;
 	/*
-	 * reason why the contents are unknown or incomplete, as a sentence; NULL if they are
+	 * reason, as a sentence, why the contents are unknown or incomplete; NULL if they are
 	 * complete
 	 */
 	const char *unknown;
 	/*
-	 * Maximum value of `looked`. When it is reached, the iteration ends as if the structure
-	 * were damaged. Unlimited unless the caller sets it after heap_entries_begin.
+	 * maximum value of `looked`, at which the iteration ends as if the structure were damaged;
+	 * unlimited unless set after heap_entries_begin
 	 */
 	uint64_t looks_max;
 	uint64_t looked; /* number of slots and entries visited so far */
@@ -273,9 +273,7 @@ struct heap_entries {
 	unsigned takes;
 	uint64_t left; /* number of array elements left */
 	uint64_t skip; /* for nodes: number of following elements to skip */
-	/*
-	 * number of remaining steps, since no collection has more entries than the heap has objects
-	 */
+	/* number of remaining steps; no collection has more entries than the heap has objects */
 	uint64_t steps;
 	uint64_t at, slots;  /* next slot, and number of slots */
 	uint64_t slot_start; /* first slot */
@@ -301,12 +299,12 @@ struct heap_entries {
 };
 
 /*
- * Begins an iteration. The structure has about 9 KB. The caller must call heap_entries_end even
- * after a failure. heap_entries_end also accepts a zeroed structure.
+ * Begins an iteration. The structure takes about 9 KB. The caller must call heap_entries_end, even
+ * after a failure; it also accepts a zeroed structure.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *out, struct hdb_error *err);
-/* Returns HDB_OK and moves to the next entry, or returns HDB_END after the last entry. */
+/* Moves to the next entry. Returns HDB_OK, or HDB_END after the last entry. */
 int heap_entries_next(struct heap_entries *entries, struct hdb_error *err);
 void heap_entries_end(struct heap_entries *entries);
 

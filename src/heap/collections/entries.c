@@ -1,9 +1,9 @@
 /*
  * heap/collections/entries.c - iterates over the contents of a collection; see collections.h.
  *
- * Every walk is bounded by the length of the array or, along links, by the number of objects in the
- * heap, because each entry is an object. A chain with a cycle is detected after at most three times
- * its length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ * Every walk is bounded by the length of the array or, for linked entries, by the number of objects
+ * in the heap, because each entry is an object. A cyclic chain is detected after at most three
+ * times its length (Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
 #include "heap/collections/entries_private.h"
 
@@ -65,9 +65,9 @@ void heap_begin_chain(struct heap_entries *e)
 }
 
 /*
- * Detects a cycle by Brent's algorithm: the reference node moves to the current node each time the
- * number of steps has doubled. Once the reference node is inside the cycle, the walk returns to it
- * within one round. A node that refers to itself is found immediately.
+ * Detects a cycle by Brent's algorithm: the remembered node moves up to the current one each time
+ * the number of steps has doubled. Once it is inside the cycle, the walk returns to it within one
+ * round. A self-reference is found immediately.
  */
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
 {
@@ -86,7 +86,7 @@ static void begin_chain(struct heap_entries *e, uint32_t node)
 }
 
 /*
- * Reads the start of a ring buffer, the value of free slots, and whether the reserved slot of an
+ * Reads the start of a ring buffer, the marker of free slots, and whether the reserved slot of an
  * open table is in use.
  */
 static int read_marks(struct heap_entries *e, struct hdb_error *err)
@@ -135,7 +135,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Begins to read e->from. */
+/* Starts reading e->from. */
 static int begin(struct heap_entries *e, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule = e->from.inner;
@@ -176,8 +176,8 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Initialises every field that heap_entries_end and heap_entries_next read. Does not clear the
- * large buffers, because many collections are empty.
+ * Initialises what heap_entries_end and heap_entries_next read, but not the large buffers, because
+ * many collections are empty.
  */
 int heap_entries_begin(struct heap *heap, const struct heap_collection *collection,
 		       struct heap_entries *e, struct hdb_error *err)
@@ -198,7 +198,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* A collection with parts may have no part whose contents can be read. */
+	/* Perhaps no part of a partitioned collection can be read. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -218,7 +218,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	return r;
 }
 
-/* Continues with the next part. Returns HDB_END after the last part. */
+/* Starts the next part. Returns HDB_END after the last one. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->part_at <= e->part_count);
@@ -241,10 +241,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 			return r;
 		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
-		/*
-		 * Parts of known classes do not have parts themselves, so nested parts are not
-		 * followed.
-		 */
+		/* Parts of known classes have no parts themselves, so nesting is not supported. */
 		if (r == HDB_OK && e->from.inner && e->from.inner->shape != HEAP_PARTS)
 			return begin(e, err);
 	}
@@ -253,7 +250,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 
 /* ---- entry objects ---- */
 
-/* Reads an entry object. Sets *is_element to false if the entry does not contain an element. */
+/* Reads an entry object. Sets *is_element to false if it contains no element. */
 static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = e->rule;
@@ -275,7 +272,7 @@ static int read_node(struct heap_entries *e, uint32_t node, bool *is_element, st
 	return r;
 }
 
-/* Moves e->node along a chain, and sets it to HEAP_NONE at the end. */
+/* Advances e->node along a chain; HEAP_NONE means the end. */
 static int step_chain(struct heap_entries *e, struct hdb_error *err)
 {
 	const uint32_t node = e->node;
@@ -296,7 +293,7 @@ static int step_chain(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Finds the entry in a slot. The slot may contain another object that refers to the entry. */
+/* Finds the entry in a slot, which may contain another object that refers to it. */
 static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -307,18 +304,15 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
-	/*
-	 * An object without a key is not an entry but a marker that a map uses while resizing its
-	 * table.
-	 */
+	/* An object without a key is not an entry, but a marker that a map uses while resizing. */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
 	return HDB_OK;
 }
 
 /*
- * Sets *out to whether a node is an entry. An object without key and value, such as Scala's Nil,
- * marks the end of a list.
+ * Sets *out to whether a node is an entry. An object with neither key nor value, such as Scala's
+ * Nil, ends a list.
  */
 static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb_error *err)
 {
@@ -331,8 +325,8 @@ static int is_entry(struct heap_entries *e, uint32_t node, bool *out, struct hdb
 }
 
 /*
- * Finds the next entry. Returns HDB_OK with an entry, HDB_NOTFOUND if the caller must call again,
- * or HDB_END after the last entry.
+ * Finds the next entry. Returns HDB_OK with an entry, HDB_NOTFOUND to be called again, or HDB_END
+ * after the last entry.
  */
 static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 {
@@ -373,7 +367,7 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Visits a tree in order. The stack contains the nodes whose left subtrees are being visited. */
+/* Visits a tree in order. The stack holds the nodes whose left subtree is being visited. */
 static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 {
 	uint32_t node = e->node, child;
@@ -406,8 +400,8 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 /* ---- all shapes ---- */
 
 /*
- * Reads the next slot. Returns HDB_NOTFOUND if the slot has no element, so that the caller can
- * check the cancel flag between slots.
+ * Reads the next slot. Returns HDB_NOTFOUND for a slot without an element, so that the caller can
+ * check the cancel flag.
  */
 static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 {
@@ -437,8 +431,8 @@ static int next_of_shape(struct heap_entries *e, struct hdb_error *err)
 
 /*
  * Finds the next element. Skips free slots and entries outside a view's bounds, and continues with
- * the next part of a partitioned collection. A damaged part ends the whole iteration, because the
- * number of its elements is unknown.
+ * the next part of a partitioned collection. A damaged part ends the iteration, because its number
+ * of elements is unknown.
  */
 int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * heap/collections/entries_bounds.c - determines which keys of a sorted map are in a view between
+ * heap/collections/entries_bounds.c - decides which keys of a sorted map belong to a view between
  * two keys (submaps of java.util.TreeMap and ConcurrentSkipListMap).
  *
- * Deciding this requires the order of the map. heapdb knows the natural order of common JDK values
- * and the reverse order. It cannot evaluate a program's own comparator in a dump.
+ * This requires the order of the map. heapdb knows the natural order of common JDK values and its
+ * reverse, but cannot run a program's own comparator.
  */
 #include "heap/collections/entries_private.h"
 
@@ -12,10 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/*
- * Maximum number of bytes of a string that are compared. If these bytes are equal, the order of the
- * strings is unknown.
- */
+/* Maximum number of bytes of a string to compare. If these are equal, the order is unknown. */
 #define TEXT_SIZE 4096
 
 static const char NO_ORDER[] = "the bounds cannot be compared because the order of the keys is "
@@ -28,7 +25,7 @@ static const char *const bound_fields[2] = { "lo", "hi" };
 static const char *const open_fields[2] = { "fromStart", "toEnd" };
 static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
 
-/* Classes with a natural order, and the field that determines it. */
+/* Classes with a natural order, and the field that it follows. */
 static const struct {
 	const char *class_name, *field;
 } orders[] = {
@@ -39,8 +36,8 @@ static const struct {
 };
 
 /*
- * Reads the number that determines the order of an object. Returns HDB_NOTFOUND if its class is not
- * in the table.
+ * Reads the number that an object is ordered by. Returns HDB_NOTFOUND if its class is not in the
+ * table.
  */
 static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb_error *err)
 {
@@ -62,9 +59,8 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 }
 
 /*
- * Compares UTF-8 strings in the order of their UTF-16 units. This differs from the order of bytes
- * only because surrogate pairs, which represent characters above U+FFFF, come before U+E000 to
- * U+FFFF.
+ * Compares UTF-8 strings in the order of their UTF-16 units. Only surrogate pairs make a
+ * difference: characters above U+FFFF come before U+E000 to U+FFFF.
  */
 static int compare_texts(const char *a, const char *b)
 {
@@ -80,7 +76,7 @@ static int compare_texts(const char *a, const char *b)
 }
 
 /*
- * Compares two keys: sets *out to -1, 0 or 1. Returns HDB_NOTFOUND if the keys cannot be compared.
+ * Compares two keys. Sets *out to -1, 0 or 1, or returns HDB_NOTFOUND if they are not comparable.
  */
 static int compare(struct heap *heap, const struct heap_value *a, const struct heap_value *b,
 		   int *out, struct hdb_error *err)
@@ -111,10 +107,7 @@ static int compare(struct heap *heap, const struct heap_value *a, const struct h
 	return r;
 }
 
-/*
- * Determines whether the map has natural or reverse order. If the order is another, sets
- * e->unknown.
- */
+/* Reads whether the map has natural or reverse order. Sets e->unknown for any other order. */
 static int read_order(struct heap_entries *e, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -135,7 +128,7 @@ static int read_order(struct heap_entries *e, struct hdb_error *err)
 
 /*
  * Reads the bounds of a view. An open end has no bound. The contents of a descending view are
- * reported as unknown.
+ * unknown.
  */
 int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 {
@@ -162,8 +155,8 @@ int heap_begin_bounds(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Sets *out to whether the current key is within the bounds. If a key cannot be compared with a
- * bound, the contents are reported as unknown (e->unknown).
+ * Sets *out to whether the current key is within the bounds. If it cannot be compared with a bound,
+ * the contents are unknown (e->unknown).
  */
 int heap_is_inside(struct heap_entries *e, bool *out, struct hdb_error *err)
 {

@@ -3,26 +3,22 @@
  * with their own rows. The parts of a row describe the contents of a node, in order.
  *
  * The walk keeps a stack of unfinished nodes and arrays. If the last part of a node is another
- * node, that node replaces the first one on the stack, so lists do not require a deep stack. Each
- * step decrements e->steps, which begins at the number of objects plus the size of the dump.
- * Therefore, a node that contains itself, or nodes that share subtrees exponentially often, cannot
- * make the walk endless.
+ * node, that node replaces it on the stack, so a list does not need a deep stack. Each step
+ * decrements e->steps, which starts at the number of objects plus the size of the dump. So the walk
+ * ends even if a node contains itself or nodes share exponentially many subtrees.
  */
 #include "heap/collections/entries_private.h"
 
 #include <assert.h>
 #include <string.h>
 
-/*
- * Number of stack entries that are compared with a new node to detect cycles. Tries have fewer
- * levels.
- */
+/* Number of stack entries to compare with a new node to detect cycles. Tries have fewer levels. */
 #define ANCESTORS_SEEN 64u
 /* Arrays of ropes have 32 slots. */
 #define ROPE_BITS 5u
-/* Maximum number of levels. In a deeper rope, the number of elements would not fit in 64 bits. */
+/* Maximum number of levels. The number of elements in a deeper rope would not fit in 64 bits. */
 #define ROPE_LEVELS 12
-/* Number of bits in a bit set's container. */
+/* Number of bits in a bit set container. */
 #define CONTAINER_BITS 65536u
 
 static const char UNKNOWN_NODE[] = "the other entries are in an object of unknown structure";
@@ -30,7 +26,7 @@ static const char UNKNOWN_NODE[] = "the other entries are in an object of unknow
 /* ---- parts ---- */
 
 /*
- * Returns part number `no` of a node. For lists, arrays and wrappers, the shape implies the parts.
+ * Returns part number `no` of a node. The shape of lists, arrays and wrappers implies their parts.
  */
 static struct heap_part part_at(const struct heap_collection_rule *rule, unsigned no)
 {
@@ -56,8 +52,8 @@ static struct heap_part part_at(const struct heap_collection_rule *rule, unsigne
 }
 
 /*
- * Returns the current part of a node. In a reversed node, the last two parts, element and rest, are
- * swapped.
+ * Returns the current part of a node. In a reversed node, the last two parts, element and rest,
+ * change places.
  */
 static struct heap_part part_of(const struct heap_frame *f)
 {
@@ -87,8 +83,8 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. Sets *out to 0 if there is no number or if the number is negative.
- * Without a path, *out does not change.
+ * Reads the number at a path. Sets *out to 0 if there is none or it is negative. Without a path,
+ * leaves *out unchanged.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
 		     uint64_t *out, struct hdb_error *err)
@@ -114,9 +110,9 @@ static int cut(struct heap_entries *e)
 }
 
 /*
- * Pushes a frame. Detects a node that contains itself, but compares it only with the first
- * ANCESTORS_SEEN frames. Comparing it with all frames of a deep stack would take quadratic time for
- * lists. Longer cycles end when no steps remain.
+ * Pushes a frame. Detects a node that contains itself, but only among the first ANCESTORS_SEEN
+ * frames: checking a deep stack would take quadratic time for lists. A longer cycle ends when no
+ * steps remain.
  */
 static int push(struct heap_entries *e, const struct heap_frame *frame, struct hdb_error *err)
 {
@@ -166,7 +162,7 @@ static int push_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct 
 	return push(e, frame, err);
 }
 
-/* Enters node ix. If is_mixed is set and the object is not a node, the object is an element. */
+/* Enters node ix. If is_mixed is set, an object that is not a node is an element. */
 static int enter_node(struct heap_entries *e, uint32_t ix, bool is_mixed, struct heap_frame *node,
 		      struct hdb_error *err)
 {
@@ -190,9 +186,7 @@ static int enter_array(struct heap_entries *e, const struct heap_frame *array,
 	return r == HDB_OK ? HDB_NOTFOUND : r;
 }
 
-/*
- * Initialises *frame to iterate over the whole array `ix`, which belongs to the node or array `f`.
- */
+/* Initialises *frame to iterate over array `ix`, which belongs to the node or array `f`. */
 static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint32_t ix,
 		       struct heap_frame *frame, struct hdb_error *err)
 {
@@ -212,7 +206,7 @@ static int array_frame(struct heap_entries *e, const struct heap_frame *f, uint3
 
 /* ---- parts of nodes ---- */
 
-/* Sets the depth of a rope, and the number of elements to skip. */
+/* Sets the depth of a rope and the number of elements to skip. */
 static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 		      const struct heap_part *part, struct heap_frame *array, struct hdb_error *err)
 {
@@ -226,7 +220,7 @@ static int start_rope(struct heap_entries *e, const struct heap_frame *f,
 	}
 	if (levels > ROPE_LEVELS)
 		return cut(e);
-	/* An array that is still being built has an additional slot for its owner. */
+	/* An array that is still being built has an extra slot for its owner. */
 	if (array->end > 1u << ROPE_BITS && *part->with > '9')
 		array->end = 1u << ROPE_BITS;
 	array->level = (uint8_t)levels;
@@ -294,8 +288,8 @@ static int limit_array(struct heap_entries *e, const struct heap_frame *f,
 }
 
 /*
- * Finds the object to which a value refers. Returns HDB_NOTFOUND if the value is null or the dump
- * does not contain the object.
+ * Finds the object that a value refers to. Returns HDB_NOTFOUND if the value is null or the object
+ * is not in the dump.
  */
 static int target_of(struct heap_entries *e, const struct heap_value *value, uint32_t *ix,
 		     struct hdb_error *err)
@@ -329,8 +323,8 @@ static int next_reference(struct heap_entries *e, const struct heap_part *part, 
 }
 
 /*
- * Begins an array of a node. If the array is the last part of the node, it replaces the node on the
- * stack, so that chains of nodes do not deepen the stack.
+ * Enters an array of a node. If the array is the last part of the node, it replaces the node, so
+ * that chains of nodes do not deepen the stack.
  */
 static int next_array(struct heap_entries *e, const struct heap_part *part, bool is_last,
 		      struct hdb_error *err)
@@ -342,7 +336,7 @@ static int next_array(struct heap_entries *e, const struct heap_part *part, bool
 	TRY(heap_path_object_as(e->heap, as_of(&f), part->field, &ix, err));
 	TRY(array_frame(e, &f, ix, &array, err));
 	TRY(limit_array(e, &f, part, &array, err));
-	/* Containers need their node again later, because the node refers to the array of keys. */
+	/* Containers need the node later, because it refers to the array of keys. */
 	if (is_last && part->kind != HEAP_PART_CONTAINERS)
 		e->frames.count--;
 	return enter_array(e, &array, err);
@@ -418,8 +412,8 @@ static int next_part(struct heap_entries *e, struct hdb_error *err)
 /* ---- slots of arrays ---- */
 
 /*
- * Reads a slot of the top array. The depth selects one of two buffers, so that two arrays that are
- * adjacent on the stack do not overwrite each other's elements.
+ * Reads a slot of the top array. Two buffers are used in turn by depth, so that adjacent arrays on
+ * the stack do not evict each other.
  */
 static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, struct heap_value *out,
 		    struct hdb_error *err)
@@ -431,10 +425,7 @@ static int get_slot(struct heap_entries *e, uint32_t array_ix, uint64_t at, stru
 	return heap_chunk_get(e->heap, chunk, at, out, err);
 }
 
-/*
- * Enters the node in a slot. If is_mixed is set and the value is not a node, the value is an
- * element.
- */
+/* Enters the node in a slot. If is_mixed is set, a value that is not a node is an element. */
 static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_mixed,
 		      struct hdb_error *err)
 {
@@ -450,10 +441,7 @@ static int enter_slot(struct heap_entries *e, struct heap_value value, bool is_m
 	return enter_node(e, ix, is_mixed, &node, err);
 }
 
-/*
- * Opens an array that is in a slot and is described by the same part. The caller adapts *frame and
- * pushes it.
- */
+/* Opens an array in a slot that the same part describes. The caller adapts *frame and pushes it. */
 static int nested_array(struct heap_entries *e, const struct heap_value *value,
 			struct heap_frame *frame, struct hdb_error *err)
 {
@@ -468,7 +456,7 @@ static int nested_array(struct heap_entries *e, const struct heap_value *value,
 
 /*
  * Reads the next pair. If the key is null, the value is a node (Clojure's hash maps). If the key is
- * the object at `absent`, the value is an array of further pairs, whose keys have the same hash.
+ * the object at `absent`, the value is an array of further pairs with equal hashes.
  */
 static int next_pair(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 		     struct hdb_error *err)
@@ -516,10 +504,7 @@ static int next_of_champ(struct heap_entries *e, const struct heap_frame *f, uin
 	return enter_slot(e, value, false, err);
 }
 
-/*
- * Descends one level of a rope. Levels count down to 0, the level of the arrays that contain the
- * elements.
- */
+/* Descends one level of a rope. Level 0 are the arrays that contain the elements. */
 static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
 {
@@ -528,10 +513,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	uint64_t skip;
 	int r;
 
-	/*
-	 * The first `base` elements do not exist. Arrays that would contain only such elements do
-	 * not exist either.
-	 */
+	/* The first `base` elements do not exist, and neither do arrays of only such elements. */
 	skip = f->base;
 	if (skip >> shift) {
 		f->base = skip - (1ull << shift);
@@ -549,8 +531,8 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 }
 
 /*
- * Reads a slot of a bucket array, which refers to an array of a key, a value and another such
- * array. The slots at level 1 begin such lists.
+ * Reads a slot of a bucket array: an array of a key, a value and optionally another such array. The
+ * slots at level 1 begin these lists.
  */
 static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			   struct hdb_error *err)
@@ -571,8 +553,8 @@ static int next_of_buckets(struct heap_entries *e, struct heap_frame *f, uint64_
 }
 
 /*
- * Reads a slot of an array whose last slot refers to the next array. A consumer finds a plain
- * Object in a slot where it has to continue in the next array. That marker is not an element.
+ * Reads a slot of an array whose last slot refers to the next array. A plain Object in a slot tells
+ * a consumer to continue in the next array; it is not an element.
  */
 static int next_of_onward(struct heap_entries *e, const struct heap_frame *f, uint64_t at,
 			  struct hdb_error *err)
@@ -600,10 +582,7 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 	return HDB_OK;
 }
 
-/*
- * Enters the next container. The high bits of its numbers are in a parallel array of the node, and
- * are added to the numbers in the container.
- */
+/* Enters the next container. A parallel array of the node contains the high bits of its numbers. */
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
@@ -641,8 +620,8 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 }
 
 /*
- * Returns the next number of a run. A run consists of its first number and the number of further
- * numbers, so a run of length 0 has one number.
+ * Returns the next number of a run. A run is stored as its first number and the count of the
+ * others, so length 0 means one number.
  */
 static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)
@@ -709,7 +688,7 @@ static int next_slot(struct heap_entries *e, struct hdb_error *err)
 /* ---- reading an entry ---- */
 
 /*
- * Reads an entry. In a map, an element may be an object with a key and a value, or the value may be
+ * Reads an entry. In a map, an element may be an object with a key and a value; or the value may be
  * an object that contains the actual value.
  */
 static int read_entry(struct heap_entries *e, struct hdb_error *err)
@@ -741,8 +720,8 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 					  .class_no = e->from.inner_class };
 
 	/*
-	 * A tree has no more nodes than the heap has objects, and no more slots than the dump has
-	 * bytes.
+	 * A tree has at most as many nodes as the heap has objects, and as many slots as the dump
+	 * has bytes.
 	 */
 	e->steps += e->heap->dump.source ? e->heap->dump.source->size : 0;
 	e->frames.count = 0;
@@ -751,8 +730,8 @@ int heap_begin_nodes(struct heap_entries *e, struct hdb_error *err)
 }
 
 /*
- * Performs one step of the walk, and decrements the number of remaining steps. Returns HDB_OK with
- * an element, HDB_NOTFOUND without an element, or HDB_END.
+ * Performs one step of the walk. Returns HDB_OK with an element, HDB_NOTFOUND without one, or
+ * HDB_END.
  */
 int heap_next_in_nodes(struct heap_entries *e, struct hdb_error *err)
 {

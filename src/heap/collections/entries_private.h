@@ -1,15 +1,12 @@
-/*
- * heap/collections/entries_private.h - declarations shared by the files that implement the
- * iterator.
- */
+/* heap/collections/entries_private.h - shared by the files that implement the iterator. */
 #ifndef HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 #define HEAP_COLLECTIONS_ENTRIES_PRIVATE_H
 
 #include "heap/collections/collections.h"
 
 /*
- * Returns the row for a class, and the class named in the row. Returns NULL if the class is not a
- * known collection.
+ * Returns the row for a class and the class that the row names, or NULL if the class is not a known
+ * collection.
  */
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
@@ -50,12 +47,12 @@ static inline int heap_inner_number(struct heap *heap, const struct heap_collect
 	return heap_soft(heap_path_number_as(heap, heap_as_inner(c), path, out, err));
 }
 
-/* Begins to read an array. HEAP_NONE means no array. */
+/* Starts reading an array. HEAP_NONE means no array. */
 void heap_chunk_open(struct heap_chunk *chunk, uint32_t array_ix);
 
 /*
- * Begins to read a list that stores its elements in an array or in a single field. *length is the
- * number of elements.
+ * Starts reading a list that stores its elements in an array or in a single field. Sets *length to
+ * the number of elements.
  */
 int heap_chunk_open_list(struct heap *heap, struct heap_chunk *chunk, uint32_t ix, uint64_t *length,
 			 struct hdb_error *err);

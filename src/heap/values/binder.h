@@ -1,7 +1,7 @@
 /*
- * heap/values/binder.h - describes Android objects by information from other objects: the interface
- * that a Binder serves or a proxy calls, and the class whose memory an array represents. The texts
- * are the same as in ahat.
+ * heap/values/binder.h - describes Android objects with the help of others: the interface that a
+ * Binder serves or a proxy calls, and the class whose memory an array represents. The texts are the
+ * same as in ahat.
  */
 #ifndef HEAP_VALUES_BINDER_H
 #define HEAP_VALUES_BINDER_H
@@ -16,21 +16,20 @@ struct heap_binder_proxy {
 /* Template functions, as in heap_value_function. */
 
 /*
- * Describes a Binder with a descriptor: "binder stub (INTERFACE)" if it belongs to the class
- * generated for the interface, otherwise "binder token (DESCRIPTOR)".
+ * Describes a Binder with a descriptor: "binder stub (INTERFACE)" if its class was generated for
+ * the interface, otherwise "binder token (DESCRIPTOR)".
  */
 bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * Describes a BinderProxy: "for INTERFACE", if an object of class INTERFACE$Stub$Proxy refers to
- * the proxy with its field mRemote. The first call reads all blocks that contain objects of such
- * classes.
+ * Describes a BinderProxy: "for INTERFACE", if the field mRemote of an object of class
+ * INTERFACE$Stub$Proxy refers to it. The first call reads all blocks with objects of such classes.
  */
 bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * Describes an array that ART wrote to represent the memory of a class: "$classOverhead of CLASS".
- * For other objects, leaves buf unchanged.
+ * Describes an array that ART wrote for the memory of a class: "$classOverhead of CLASS". Leaves
+ * buf unchanged for other objects.
  */
 void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size);
 

@@ -12,10 +12,7 @@
 /* Number of units processed at a time. */
 #define CHUNK_UNITS 4096u
 
-/*
- * Returns units [from, from + n) of the dump without copying them. The result is valid until the
- * next call.
- */
+/* Returns units [from, from + n) of the dump without copying; valid until the next call. */
 static const uint8_t *units_at(struct base_view *view, const struct heap_chars *c, uint64_t from,
 			       uint64_t n, struct hdb_error *err)
 {
@@ -82,8 +79,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *c, bo
 }
 
 /*
- * Buffers for hashing. If all units are Latin-1, each unit takes one byte, and otherwise two bytes,
- * low byte first. Equal strings therefore have equal bytes, regardless of how they are stored.
+ * Buffers for hashing. Each unit takes one byte if all are Latin-1, and otherwise two, low byte
+ * first, so equal strings give equal bytes however they are stored.
  */
 struct hashed {
 	struct base_view *view;
@@ -93,7 +90,7 @@ struct hashed {
 	uint8_t narrow[CHUNK_UNITS];
 };
 
-/* Returns the bytes of units [from, from + n) in the form in which they are hashed. */
+/* Returns the bytes to hash for units [from, from + n). */
 static const uint8_t *hash_bytes(struct hashed *hashed, uint64_t from, size_t n,
 				 struct hdb_error *err)
 {

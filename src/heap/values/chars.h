@@ -1,8 +1,7 @@
 /*
- * heap/values/chars.h - the characters of a string in the dump: converts them to UTF-8 and hashes
- * them.
+ * heap/values/chars.h - converts the characters of a string to UTF-8 and hashes them.
  *
- * These functions do not depend on objects. strings.h finds the characters of a string object. Each
+ * These functions do not depend on objects; strings.h finds the characters of a string object. Each
  * thread uses its own view.
  */
 #ifndef HEAP_VALUES_CHARS_H
@@ -24,8 +23,8 @@ struct heap_chars {
 /* Output buffer for UTF-8. */
 struct heap_utf8 {
 	/*
-	 * buffer provided by the caller; the result is terminated and, if necessary, truncated at a
-	 * character boundary
+	 * the caller's buffer; the result is terminated, and truncated at a character boundary if
+	 * needed
 	 */
 	char *buf;
 	size_t size; /* size in bytes, at least 1 */
@@ -36,7 +35,7 @@ struct heap_utf8 {
 	bool is_c_text;
 	size_t used;    /* result: number of bytes written, without the terminator */
 	uint64_t units; /* result: total number of UTF-16 units or Latin-1 bytes */
-	bool is_whole;  /* result: everything fitted */
+	bool is_whole;  /* result: whether everything fitted */
 };
 
 /* Converts the characters to UTF-8 in out->buf. Lone surrogates become U+FFFD. */
@@ -49,8 +48,8 @@ int heap_chars_are_latin1(struct base_view *view, const struct heap_chars *chars
 
 /*
  * A 128-bit XXH3 hash of a string's text. Equal texts have equal hashes, however they are stored.
- * The hash is valid only in this process. It is seeded with base_hash_seed, so that nobody can
- * construct a dump with colliding texts. Output must not depend on the hash.
+ * The hash is seeded with base_hash_seed, so nobody can construct a dump with colliding texts; it
+ * is valid only in this process, and must not affect output.
  */
 struct heap_text_hash {
 	uint64_t low, high;

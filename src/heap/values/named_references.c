@@ -1,10 +1,9 @@
 /*
  * heap/values/named_references.c - iterates over the references of an object, with their names.
  *
- * The tables of references do not show which fields refer to an object: a short list contains each
- * target once, and a long list as often as the array refers to it. The names come from the records
- * in the dump. For each class, a plan lists the positions and names of the references of its
- * instances.
+ * The tables of references do not show the fields: a short list contains each target once, and a
+ * long list as often as the array refers to it. Names come from the records in the dump. For each
+ * class, a plan lists the positions and names of the references in its instances.
  */
 #include "heap/values/named_references.h"
 #include "base/sort.h"
@@ -23,18 +22,18 @@
 /* Maximum size of a field name. Longer names are truncated. */
 #define NAME_MAX_BYTES 256
 /*
- * Maximum number of fields in all plans, which take 24 bytes each. Plans repeat the fields of
- * superclasses, so a deep hierarchy would need an amount of memory that is quadratic in its depth.
- * When the maximum is exceeded, plans are dropped and rebuilt on demand.
+ * Maximum number of fields in all plans, at 24 bytes each. Plans repeat inherited fields, so a deep
+ * hierarchy would take quadratic memory. Beyond the maximum, all plans are dropped and rebuilt on
+ * demand.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
 /* Number of array elements read at a time. */
 #define ELEMENTS 512
 
 /*
- * Minimum number of references for which an object gets an index by target. The index is used when
- * references to one target are requested, because a join requests all targets one after another.
- * The indexes of the last INDEXES such objects are kept.
+ * Number of references from which an object gets an index by target, if references to one target
+ * are requested: a join requests all targets one after another. The indexes of the last INDEXES
+ * such objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -74,7 +73,7 @@ struct heap_named_references {
 	struct heap *heap;
 	char *only;           /* owned; NULL means any name */
 	bool is_element;      /* whether `only` is the name of an element, such as "[3]" */
-	uint64_t one_element; /* its index */
+	uint64_t one_element; /* index of that element */
 	struct plan **plans;  /* by class number, owned; NULL if not built yet */
 	uint64_t plan_fields;
 	struct base_vec edges;        /* struct edge, sorted by `from`, without duplicates */
@@ -92,7 +91,7 @@ struct heap_named_references {
 	uint64_t body, body_size;
 	struct heap_fields statics;
 	uint64_t element, element_end;
-	uint64_t bits[ELEMENTS]; /* elements, beginning with number `chunk` */
+	uint64_t bits[ELEMENTS]; /* elements, starting at index `chunk` */
 	uint64_t chunk, chunk_count;
 	const struct index *index;
 	size_t index_at;
@@ -145,7 +144,7 @@ static void forget_plans(struct heap_named_references *n)
 	n->plan_fields = 0;
 }
 
-/* The references collected so far from a class and its superclasses. */
+/* References collected so far from a class and its superclasses. */
 struct collected {
 	struct base_vec fields; /* struct field */
 	uint32_t of;            /* the class */
@@ -208,7 +207,7 @@ static int make_plan(struct heap_named_references *n, uint32_t of, struct hdb_er
 	return HDB_OK;
 }
 
-/* Finds the plan of a class. The plan is valid until the plan of another class is requested. */
+/* Finds or makes the plan of a class. Valid until another plan is requested. */
 static int plan_of(struct heap_named_references *n, uint32_t class_no, const struct plan **out,
 		   struct hdb_error *err)
 {
@@ -223,7 +222,7 @@ static int plan_of(struct heap_named_references *n, uint32_t class_no, const str
 
 BASE_ORDER(compare_edges, struct edge, BASE_UP(from), BASE_UP(to))
 
-/* Lists local variables. A root with a known thread counts as a reference of that thread. */
+/* Lists local variables: roots with a known thread count as references from that thread. */
 static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -249,8 +248,8 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * If no class belongs to the boot loader, lists the classes defined by each class loader as
- * references of the loader, as the import does.
+ * Lists the classes defined by each class loader as references of the loader if no class belongs to
+ * the boot loader, as the import does.
  */
 static int list_defined(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -389,7 +388,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object. An object without a record has neither fields nor elements. */
+/* Finds the record of the object. Without one, it has neither fields nor elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;
@@ -436,10 +435,7 @@ static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/*
- * Sets the target of a reference. Returns HDB_END if the target is not in the dump or not
- * requested.
- */
+/* Sets the target of a reference. Returns HDB_END if it is not in the dump or not requested. */
 static int set_target(struct heap_named_references *n, uint64_t id,
 		      struct heap_named_reference *out, struct hdb_error *err)
 {
@@ -472,8 +468,8 @@ static int set_object(struct heap_named_references *n, uint32_t ix, const char *
 }
 
 /*
- * Reads the next field. Returns HDB_NOTFOUND at the end, and HDB_END if the field refers to
- * nothing.
+ * Reads the next field. Returns HDB_NOTFOUND after the last one, and HDB_END for a null or an
+ * unwanted target.
  */
 static int next_field(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
@@ -485,7 +481,7 @@ static int next_field(struct heap_named_references *n, struct heap_named_referen
 	if (!n->body_size || n->at >= n->plan->count)
 		return HDB_NOTFOUND;
 	field = &n->plan->fields[n->at++];
-	/* the instance is truncated, which the import has reported */
+	/* the instance is truncated, as the import reported */
 	if (size > n->body_size || field->offset > n->body_size - size)
 		return HDB_NOTFOUND;
 	if (!(p = base_view_at(&n->heap->dump.view, n->body + field->offset, size, err)))
@@ -523,8 +519,8 @@ static int read_chunk(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * Reads the next element. Compares raw IDs before looking them up, because when references to one
- * object are requested, nearly all elements are skipped.
+ * Reads the next element. Compares raw IDs before looking them up: if references to one object are
+ * requested, nearly all elements are skipped.
  */
 static int next_element(struct heap_named_references *n, struct heap_named_reference *out,
 			struct hdb_error *err)
@@ -558,10 +554,7 @@ static int next_edge(struct heap_named_references *n, struct heap_named_referenc
 					    HDB_NOTFOUND;
 }
 
-/*
- * Returns the edges of a class object to its superclass and loader. The result is HDB_OK or
- * HDB_END.
- */
+/* Returns the reference of a class object to its superclass or loader: HDB_OK or HDB_END. */
 static int class_edge(struct heap_named_references *n, struct heap_named_reference *out,
 		      struct hdb_error *err)
 {
@@ -575,7 +568,7 @@ static int class_edge(struct heap_named_references *n, struct heap_named_referen
 				  err);
 }
 
-/* Moves to the stage after the current one. */
+/* Moves to the next stage. */
 static void next_stage(struct heap_named_references *n)
 {
 	switch (n->stage) {
@@ -599,9 +592,8 @@ static void next_stage(struct heap_named_references *n)
 }
 
 /*
- * Reads the next reference of the current stage. Returns HDB_OK with a reference, HDB_END if the
- * reference leads nowhere and the caller must call again, and HDB_NOTFOUND if the stage is
- * finished.
+ * Reads the next reference of the current stage. Returns HDB_OK with a reference, HDB_END to be
+ * called again, or HDB_NOTFOUND at the end of the stage.
  */
 static int next_of(struct heap_named_references *n, struct heap_named_reference *out,
 		   struct hdb_error *err)
@@ -662,8 +654,8 @@ static int fill_index(struct heap_named_references *n, struct index *index, stru
 }
 
 /*
- * Uses or builds the index of this object. If all INDEXES slots are in use, replaces the oldest
- * index, because a join alternates between a few objects.
+ * Uses or builds the index of this object. Replaces the oldest index if all INDEXES slots are in
+ * use, because a join alternates between a few objects.
  */
 static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 {
@@ -690,8 +682,8 @@ static int begin_index(struct heap_named_references *n, struct hdb_error *err)
 }
 
 /*
- * Starts an iteration. A large object gets an index by target only if one target is requested,
- * because an iteration over all its references does not need it.
+ * Starts an iteration. A large object gets an index only if one target is requested; iterating over
+ * all references does not need it.
  */
 int heap_named_begin(struct heap_named_references *n, uint32_t from, uint32_t to,
 		     struct hdb_error *err)

@@ -25,8 +25,8 @@ struct heap_named_reference {
 struct heap_named_references;
 
 /*
- * Creates an iterator. `only` is the only requested name, for example "next" or "[3]", and is
- * copied. NULL requests all names. The caller must close *out with heap_named_close. Opens the
+ * Creates an iterator. `only` (copied) restricts it to references with this name, for example
+ * "next" or "[3]"; NULL means all. The caller must close *out with heap_named_close. Opens the
  * dump.
  */
 int heap_named_open(struct heap *heap, const char *only, struct heap_named_references **out,
@@ -40,12 +40,12 @@ void heap_named_close(struct heap_named_references *named);
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
 /*
- * Begins with the references from object `from` to object `to`. If `to` is HEAP_NONE, returns the
- * references to any object.
+ * Starts with the references from object `from` to object `to`, or to any object if `to` is
+ * HEAP_NONE.
  */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,
 		     struct hdb_error *err);
-/* Returns the next reference. The result is HDB_OK, or HDB_END if there are no more references. */
+/* Returns the next reference: HDB_OK, or HDB_END after the last one. */
 int heap_named_next(struct heap_named_references *named, struct heap_named_reference *out,
 		    struct hdb_error *err);
 

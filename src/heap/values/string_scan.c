@@ -1,8 +1,8 @@
 /*
  * heap/values/string_scan.c - iterates over all strings of a heap; see string_scan.h.
  *
- * The value array of a string is found in the stored references of its block, which are decoded as
- * a whole. Finding the array by its ID would require a lookup for each of millions of strings.
+ * The value array of a string comes from the stored references of its block, which are decoded as a
+ * whole. Finding it by its ID would take a lookup for each of millions of strings.
  */
 #include "heap/values/string_scan.h"
 
@@ -48,8 +48,7 @@ static int check_lists(struct heap *heap, const struct heap_block *objects, uint
 }
 
 /*
- * Opens the next block. The strings of a block are read in order, so the next part of the dump can
- * be prefetched.
+ * Opens the next block. Strings are read in order, so the next part of the dump can be prefetched.
  */
 static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 {
@@ -66,7 +65,7 @@ static int open_block(struct heap_string_scan *s, struct hdb_error *err)
 	return check_lists(s->heap, s->objects, lists.count, err);
 }
 
-/* A block of objects, with the objects' lists of references one after another. */
+/* A block of objects and their lists of references, one after another. */
 struct walked {
 	const struct heap_block *objects;
 	const uint64_t *lengths;
@@ -74,8 +73,8 @@ struct walked {
 };
 
 /*
- * Moves *entry beyond the list of object i. If the object is a string, returns true, and sets *out
- * to its layout and, if the list shows it, its value array.
+ * Moves *entry past the list of object i. Returns true for a string, with *out set to its layout
+ * and, if the list shows it, its value array.
  */
 static bool step(const struct heap *heap, const struct walked *block, uint32_t i, uint64_t *entry,
 		 struct heap_string_at *out)
@@ -94,8 +93,8 @@ static bool step(const struct heap *heap, const struct walked *block, uint32_t i
 }
 
 /*
- * Finds the characters of a string. If the value array is the only reference of strings, an empty
- * list means that the characters are not in the dump.
+ * Finds the characters of a string. If strings have no reference other than the value array, an
+ * empty list means that the characters are not in the dump.
  */
 static int find(struct heap *heap, const struct heap_reader *reader,
 		const struct heap_string_at *at, struct heap_string *out, struct hdb_error *err)
@@ -106,10 +105,7 @@ static int find(struct heap *heap, const struct heap_reader *reader,
 	return heap_string_find(heap, reader, at, out, err);
 }
 
-/*
- * Finds the next string. If the heap has no String class, the iteration ends without reading a
- * block.
- */
+/* Finds the next string. Without a String class, ends without reading a block. */
 int heap_string_scan_next(struct heap_string_scan *s, struct hdb_error *err)
 {
 	const struct heap_reader reader = { .view = &s->view, .groups = &s->groups };
@@ -150,9 +146,9 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 /* ---- whole blocks, on several threads ---- */
 
 /*
- * Prepares all blocks. If a String class has additional reference fields, the lists do not show
- * which entry is the value array, so the array must be found by its ID. Such lookups share caches
- * of the heap, so only one thread is used.
+ * Prepares all blocks. If String has other reference fields, the lists do not show which entry is
+ * the value array. It must then be found by its ID, on one thread only, because lookups share
+ * caches of the heap.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err)
@@ -177,8 +173,8 @@ int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *th
 }
 
 /*
- * Reads the strings of a block. heap_string_blocks has prepared everything that requires the store,
- * so several threads can decode blocks and read the dump through their own views.
+ * Reads the strings of a block. heap_string_blocks has done everything that needs the store, so
+ * several threads can decode blocks and read the dump through their own views.
  */
 int heap_string_block(const struct heap_string_block *block, heap_take_string take, void *ctx,
 		      struct hdb_error *err)

@@ -25,7 +25,7 @@ struct heap_string_scan {
 	uint64_t entry; /* its first entry */
 };
 
-/* Begins an iteration, and opens the dump. The caller must release *scan even after a failure. */
+/* Starts an iteration, and opens the dump. The caller must release *scan even after a failure. */
 int heap_string_scan_begin(struct heap_string_scan *scan, struct heap *heap, struct hdb_error *err);
 /* Reads the next string in index order. Returns HDB_OK, or HDB_END after the last string. */
 int heap_string_scan_next(struct heap_string_scan *scan, struct hdb_error *err);
@@ -40,9 +40,9 @@ int heap_string_one(struct heap *heap, uint32_t ix, struct heap_string *out, str
 /* ---- by blocks, on several threads ---- */
 
 /*
- * Looks up everything in the store that heap_string_block needs, one entry per block. The caller
- * must free() *out. Sets *threads_max to 1 if only one thread can find the strings of this heap.
- * Opens the dump.
+ * Looks up in the store what heap_string_block needs, one entry per block. The caller must free()
+ * *out. Sets *threads_max to 1 if only one thread can find the strings of this heap. Opens the
+ * dump.
  */
 int heap_string_blocks(struct heap *heap, struct store_block **out, unsigned *threads_max,
 		       struct hdb_error *err);

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of the field names that are compared. */
+/* Maximum size of a field name to compare. */
 #define FIELD_NAME_MAX 32
 #define NO_FIELD UINT32_MAX
 
@@ -32,8 +32,8 @@ static bool is_named(struct heap *heap, const struct store_field *field, const c
 }
 
 /*
- * Records a field that describes the characters. Compares both name and type, because a dump may
- * define arbitrary fields in a class with this name.
+ * Records a field that describes the characters. Checks name and type, because a dump may define
+ * arbitrary fields in a class with this name.
  */
 static void note_field(struct heap *heap, const struct store_field *field, uint32_t at,
 		       struct heap_string_layout *out)

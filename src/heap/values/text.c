@@ -11,7 +11,7 @@
 
 #define REPLACEMENT 0xfffdu
 
-/* Appends a character. Most text is ASCII, so that case comes first. */
+/* Appends a character. ASCII comes first because most text is ASCII. */
 char *heap_put_utf8(char *p, const char *end, uint32_t code)
 {
 	char utf8[4] = "\xc0\x80";
@@ -38,9 +38,8 @@ static void put_code(struct heap_utf16 *to, uint32_t code)
 }
 
 /*
- * Appends a unit. A high surrogate is kept until the next unit arrives. If that unit is a low
- * surrogate, both form one character. Otherwise, the high surrogate is replaced, and the unit is
- * handled separately.
+ * Appends a unit. A high surrogate waits for the next unit. If that is a low surrogate, both form
+ * one character; otherwise the high surrogate is replaced, and the unit is handled by itself.
  */
 void heap_put_unit(struct heap_utf16 *to, uint32_t unit)
 {
@@ -84,16 +83,14 @@ static size_t decode(const uint8_t *s, size_t n, uint32_t *code)
 	}
 	if (*code > 0x10ffff || (want == 3 && *code < 0x800) || (want == 4 && *code < 0x10000))
 		return 0;
-	/*
-	 * A two-byte sequence for a value below 0x80 is valid only for the zero of Modified UTF-8.
-	 */
+	/* A two-byte sequence for a value below 0x80 is valid only for U+0000 in Modified UTF-8. */
 	return want == 2 && *code < 0x80 && *code != 0 ? 0 : want;
 }
 
 /*
  * Converts text to valid UTF-8. Modified UTF-8 encodes a character above U+FFFF as two surrogates
- * of three bytes each. The result contains one character of four bytes instead, so decoding never
- * makes a string longer.
+ * of three bytes each, which become one character of four bytes, so decoding never makes valid text
+ * longer.
  */
 size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t size)
 {
@@ -130,7 +127,7 @@ size_t heap_clean_text(const char *text, size_t text_size, char *buf, size_t siz
 
 char *heap_clean_copy(const char *text, size_t *size)
 {
-	/* Replacing an invalid byte with U+FFFD produces three bytes. */
+	/* U+FFFD, which replaces an invalid byte, takes three bytes. */
 	const size_t room = *size * 3 + 1;
 	char *copy = malloc(room);
 

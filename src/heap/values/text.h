@@ -1,9 +1,8 @@
 /*
  * heap/values/text.h - converts strings of a dump to valid UTF-8.
  *
- * A string may contain U+0000. C strings represent this character as C0 80, as in Modified UTF-8.
- * Valid UTF-8 never contains these bytes. heap_drop_broken restores the zero when a string is
- * returned together with its size.
+ * A string may contain U+0000. In C strings it is C0 80, as in Modified UTF-8; these bytes never
+ * occur in valid UTF-8. heap_drop_broken restores the zero when a string is returned with its size.
  */
 #ifndef HEAP_VALUES_TEXT_H
 #define HEAP_VALUES_TEXT_H
@@ -32,7 +31,7 @@ char *heap_clean_copy(const char *text, size_t *size);
  */
 size_t heap_drop_broken(char *text, size_t size);
 
-/* Code point that represents U+0000 in a C string. It is written as C0 80. */
+/* Code point for U+0000 in a C string, written as C0 80. */
 #define HEAP_C_ZERO 0x110000u
 
 /*
@@ -40,7 +39,7 @@ size_t heap_drop_broken(char *text, size_t size);
  * first character that does not fit is dropped.
  */
 struct heap_utf16 {
-	char *p;         /* position at which the next character will be written */
+	char *p;         /* where to write the next character */
 	const char *end; /* end of the buffer */
 	uint32_t high;   /* pending first half of a surrogate pair, or 0 if none */
 	bool is_full;    /* whether a character did not fit */

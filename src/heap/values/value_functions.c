@@ -1,7 +1,6 @@
 /*
- * heap/values/value_functions.c - functions for the templates of values.rows, which compute values
- * that cannot be expressed by fields and literal text. The formats are those of toString. Times are
- * in UTC.
+ * heap/values/value_functions.c - functions for the templates of values.rows, for values that
+ * fields and literal text cannot express. The formats are those of toString. Times are in UTC.
  */
 #include "heap/threads.h"
 #include "heap/values/binder.h"
@@ -15,10 +14,7 @@
 
 /* Template functions for times and durations (heap_value_function in value_text.h). */
 
-/*
- * Reads the integer at the end of a path that starts at the object. Returns false if there is no
- * integer.
- */
+/* Reads the integer at the end of a path from the object. Returns false if there is none. */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
 	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;
@@ -39,8 +35,8 @@ static void put_nanos(int64_t nanos, char out[16])
 }
 
 /*
- * Converts seconds since 1970 to a date and time of the proleptic Gregorian calendar. The algorithm
- * is civil_from_days in Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+ * Converts seconds since 1970 to a date and time of the proleptic Gregorian calendar, with
+ * civil_from_days from Hinnant, "chrono-Compatible Low-Level Date Algorithms".
  */
 static void put_moment(int64_t seconds, int64_t nanos, char *buf, size_t size)
 {
@@ -74,8 +70,8 @@ static bool value_instant(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Writes milliseconds since 1970 as a date and time. Rounds down, also before 1970, so that the
- * fraction is never negative.
+ * Writes milliseconds since 1970 as a date and time. Rounds down, even before 1970, so the fraction
+ * is never negative.
  */
 static bool value_millis(const struct heap_shown *o, char *buf, size_t size)
 {
@@ -119,8 +115,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
 	/*
-	 * The nanoseconds are a positive number that is added to the seconds. In a negative
-	 * duration, one second is borrowed for them.
+	 * The nanoseconds are positive and added to the seconds. A negative duration borrows one
+	 * second for them.
 	 */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
 	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;
@@ -143,8 +139,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Writes a period like java.time.Period.toString. Parts that are zero are omitted, but an empty
- * period is P0D.
+ * Writes a period like java.time.Period.toString, without parts that are zero; an empty period is
+ * P0D.
  */
 static bool value_period(const struct heap_shown *o, char *buf, size_t size)
 {
@@ -173,15 +169,12 @@ static bool value_region(const struct heap_shown *o, char *buf, size_t size)
 	       heap_string(o->heap, id, buf, size, NULL) == HDB_OK;
 }
 
-/*
- * Maximum number of words in a BigInteger that is converted, which corresponds to about 1,900
- * digits.
- */
+/* Maximum number of words of a BigInteger to convert: about 1,900 digits. */
 #define BIG_WORDS 200u
 #define BIG_DIGITS 1940
-/* Maximum number of bytes or characters of an array that are shown. */
+/* Maximum number of bytes or characters of an array to show. */
 #define CHARS_MAX 256u
-/* Maximum number of components of a record that are shown. */
+/* Maximum number of components of a record to show. */
 #define RECORD_FIELDS 8
 
 /* ---- strings ---- */
@@ -222,8 +215,7 @@ static bool thread(const struct heap_shown *o, char *buf, size_t size)
 }
 
 /*
- * Converts `count` units to UTF-8. They come from a char[], or from a byte[] of UTF-16 (is_wide) or
- * Latin-1.
+ * Converts `count` units to UTF-8: from a char[], or from a byte[] of UTF-16 (is_wide) or Latin-1.
  */
 static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *buf, size_t size)
 {
@@ -285,7 +277,10 @@ static bool chars(const struct heap_shown *o, char *buf, size_t size)
 	return slice.type == HPROF_CHAR || slice.type == HPROF_BYTE;
 }
 
-/* Writes the components of a record in the order of the dump, one level deep. */
+/*
+ * Writes the components of a record in the order of the dump: primitive values, strings, and IDs of
+ * other objects.
+ */
 static bool record(const struct heap_shown *o, char *buf, size_t size)
 {
 	struct heap_fields fields;
