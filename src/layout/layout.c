@@ -1,13 +1,13 @@
 /*
- * layout/layout.c - implements rules common to all VMs: sizes of types, arrays and class objects,
- * and the list of gaps.
+ * layout/layout.c - rules common to all VMs: sizes of types, arrays and class objects, and the list
+ * of gaps.
  */
 #include "layout/layout.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Widths of HPROF's basic types 4 to 11: boolean, char, float, double, byte, short, int, long. */
+/* Sizes of HPROF's basic types 4 to 11: boolean, char, float, double, byte, short, int, long. */
 static const uint8_t widths[12] = {
 	[4] = 1, [5] = 2, [6] = 4, [7] = 8, [8] = 1, [9] = 2, [10] = 4, [11] = 8
 };
@@ -107,10 +107,9 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /* ---- class objects, arrays, stack chunks ---- */
 
 /*
- * Computes the size of a class object. Static fields begin after the instance fields of
- * java.lang.Class, at a multiple of the alignment: first references, then longs, then smaller
- * fields. No VM fills the gap before the longs, because the builder's search for gaps begins after
- * it.
+ * Computes the size of a class object. Static fields follow the instance fields of java.lang.Class,
+ * from a multiple of the alignment: references, then longs, then smaller fields. No VM fills the
+ * gap before the longs, because the builder searches for gaps only after it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)
@@ -156,8 +155,8 @@ uint32_t layout_stack_chunk_period(uint32_t modulus)
 {
 	assert(modulus > 0);
 	/*
-	 * A bitmap for 64 words of stack is a whole number of words at either reference width, and
-	 * its size is a multiple of 8 bytes.
+	 * The bitmap for 64 words of stack is a whole number of words with either reference size,
+	 * and a multiple of 8 bytes.
 	 */
 	return 64 * layout_array_period(modulus, 8);
 }

@@ -1,8 +1,8 @@
 /*
  * layout/layout.h - computes where a VM places fields, and how large objects are.
  *
- * The functions work on plain numbers and do not depend on a dump, a file or a table. A class is
- * laid out from its superclass's shape and its own fields. Other choices of the VM are in struct
+ * The functions work on plain numbers and do not depend on a dump, a file or a table. The layout of
+ * a class depends on its superclass's shape, its own fields, and the choices of the VM in struct
  * layout_model. Sources: OpenJDK, classfile/fieldLayoutBuilder.cpp (JDK 15 and later) and
  * ClassFileParser::layout_fields (earlier); oops/arrayOop.hpp; ART, runtime/class_linker.cc,
  * LinkFields.
@@ -23,10 +23,7 @@ enum layout_rules {
 	LAYOUT_ART
 };
 
-/*
- * Number of padding bytes before and after @Contended fields and classes
- * (-XX:ContendedPaddingWidth).
- */
+/* Padding before and after @Contended fields and classes, in bytes (-XX:ContendedPaddingWidth). */
 #define LAYOUT_CONTENDED_BYTES 128u
 
 /* The properties in which VMs differ. */
@@ -64,10 +61,7 @@ enum { LAYOUT_GROUP_NONE = 0, LAYOUT_GROUP_ALONE = 1, LAYOUT_GROUP_NAMED = 2 };
 struct layout_field {
 	uint64_t offset; /* result: offset in bytes from the start of the object */
 	uint32_t tag;    /* for use by the caller; ignored here */
-	/*
-	 * size of a value stored in the field itself instead of a reference, or 0 if not a flat
-	 * value
-	 */
+	/* size of the value if it is flattened into the field, otherwise 0 */
 	uint32_t flat_bytes;
 	uint32_t flat_align; /* alignment of the flat value, a power of two */
 	uint8_t type;
@@ -76,8 +70,8 @@ struct layout_field {
 };
 
 /*
- * Maximum number of gaps that subclasses can use. Real hierarchies have only a few. If there are
- * more, the lowest gaps are dropped first.
+ * Maximum number of gaps that subclasses can use. Real hierarchies have only a few; if there are
+ * more, the lowest are dropped.
  */
 #define LAYOUT_GAPS_MAX 24
 
@@ -86,12 +80,9 @@ struct layout_gap {
 	uint64_t size;
 };
 
-/* The properties of a class on which the layout of its subclasses depends. */
+/* What the layout of subclasses depends on. */
 struct layout_shape {
-	/*
-	 * end of the last field, including inherited fields, or of the header if there are no
-	 * fields
-	 */
+	/* end of the last field, including inherited ones, or of the header if there are none */
 	uint64_t end;
 	uint64_t size; /* size of an instance before it is rounded up to the alignment */
 	bool has_fields;
@@ -107,25 +98,22 @@ struct layout_shape {
 struct layout_traits {
 	bool is_contended; /* whether the class as a whole is @Contended */
 	/*
-	 * classic: whether HotSpot hard-codes the offsets of this class, so that references come
-	 * first and no gap is filled
+	 * classic: whether HotSpot hard-codes the field order of this class: references come first,
+	 * and gaps remain
 	 */
 	bool references_first;
 };
 
-/*
- * The instance fields that a class declares, in the order of the class file, followed by injected
- * fields.
- */
+/* The instance fields that a class declares, in class file order, then injected fields. */
 struct layout_fields {
 	struct layout_field *field; /* borrowed */
 	size_t count;
 };
 
 /*
- * Lays out one class, and sets the offsets of its fields. `super` is NULL for a class without a
- * superclass, and `out` must not be `super`. The function cannot fail, because fields of unknown
- * type take no space. The time is linear in fields x gaps.
+ * Lays out one class, setting the offsets of its fields. `super` is NULL for a class without a
+ * superclass; `out` must not be `super`. Cannot fail: fields of unknown type take no space. The
+ * time is linear in fields x gaps.
  */
 void layout_class(const struct layout_model *model, const struct layout_shape *super,
 		  struct layout_fields fields, const struct layout_traits *traits,
@@ -160,12 +148,11 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
 /*
- * Return a period for lengths. Objects of one class whose lengths are equal modulo the period have
- * the same padding, so they can be counted together: if lengths differ by k periods, sizes differ
- * by k times the size of one period. This holds for any header size and any alignment that divides
- * `modulus`. The first function returns the period for arrays whose elements have `width` bytes or
- * a multiple of it, and the second the period for the words of a stack chunk with references of 4
- * or 8 bytes.
+ * Return a period for lengths. Objects of one class with lengths equal modulo the period have the
+ * same padding, so they can be counted together: if lengths differ by k periods, sizes differ by k
+ * times the size of a period. This holds for any header size and any alignment that divides
+ * `modulus`. The first function is for arrays with elements of `width` bytes or a multiple of it;
+ * the second is for the words of a stack chunk with references of 4 or 8 bytes.
  */
 uint32_t layout_array_period(uint32_t modulus, uint32_t width);
 uint32_t layout_stack_chunk_period(uint32_t modulus);
@@ -177,8 +164,8 @@ static inline uint64_t layout_round(uint64_t v, uint64_t align)
 }
 
 /*
- * Place fields. Each function is implemented in a separate file. layout_class calls the function
- * that the model selects. `out` has been initialised from `super`.
+ * Place fields, by the rules of one VM each; layout_class calls the one that the model selects.
+ * `out` has been initialised from `super`.
  */
 void layout_builder(const struct layout_model *model, struct layout_field *fields, size_t count,
 		    const struct layout_traits *traits, struct layout_shape *out);
@@ -187,10 +174,7 @@ void layout_classic(const struct layout_model *model, struct layout_field *field
 void layout_art(const struct layout_model *model, struct layout_field *fields, size_t count,
 		struct layout_shape *out);
 
-/*
- * Takes `size` bytes at `offset`, which must be inside gap i. The bytes before and after them
- * remain gaps.
- */
+/* Takes `size` bytes at `offset` from gap i. The bytes before and after them remain gaps. */
 void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, uint64_t size);
 
 /* Adds a gap that is above all other gaps. */

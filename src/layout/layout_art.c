@@ -1,9 +1,9 @@
 /*
- * layout/layout_art.c - implements the field layout of Android's runtime.
+ * layout/layout_art.c - the field layout of Android's runtime.
  *
- * Fields begin directly after the last field of the superclass, without rounding: references first,
- * then primitives from wide to narrow. Bytes skipped for alignment are split into aligned gaps of
- * 4, 2 and 1 bytes, and later fields use the largest gap first. Gaps of superclasses are not used.
+ * Fields begin directly after the last field of the superclass, without rounding: references, then
+ * primitives from largest to smallest. Bytes skipped for alignment are split into aligned gaps of
+ * 4, 2 and 1 bytes; later fields take the largest gap first. Gaps of superclasses are not used.
  */
 #include "layout/layout.h"
 
@@ -26,10 +26,7 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 	}
 }
 
-/*
- * Returns the largest gap, or LAYOUT_GAPS_MAX if there are no gaps. If several gaps are equally
- * large, returns the lowest.
- */
+/* Returns the largest gap, the lowest of several, or LAYOUT_GAPS_MAX if there are none. */
 static unsigned largest_gap(const struct layout_shape *out)
 {
 	unsigned best = LAYOUT_GAPS_MAX;

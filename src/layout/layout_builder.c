@@ -1,11 +1,11 @@
 /*
- * layout/layout_builder.c - implements the field layout of HotSpot since JDK 15.
+ * layout/layout_builder.c - the field layout of HotSpot since JDK 15.
  *
- * Primitive fields are placed first, from large to small, each in the smallest gap into which it
- * fits (the last such gap) or at the end. References follow in the same way, or come first if the
+ * Primitive fields come first, from largest to smallest, each in the smallest gap that it fits (the
+ * last one of that size) or at the end. References follow in the same way, or come first if the
  * superclass ends with one (JDK 25). Gaps of superclasses are used unless a superclass is
  * @Contended or -UseEmptySlotsInSupers is set. @Contended fields and classes are appended, with
- * padding before each group and after the last. A value flattened into a field is treated as a
+ * padding before each group and after the last. A value flattened into a field counts as a
  * primitive of its size (JEP 401).
  */
 #include "layout/layout.h"
@@ -13,8 +13,8 @@
 #include <assert.h>
 
 /*
- * Maximum number of distinct field sizes that are placed in order, with one pass per size: four
- * sizes of primitives, and the others for flat values.
+ * Maximum number of distinct field sizes to place in order, with one pass per size: four for
+ * primitives, the others for flat values.
  */
 #define SIZES_MAX 64
 
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* The group of fields that is being placed. For group ALONE, only the field with index `only`. */
+/* The group of fields being placed. In group ALONE, only the field with index `only`. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;
@@ -78,10 +78,7 @@ static bool in_group(const struct group *g, size_t i)
 	return g->fields[i].group == g->group && (g->group != LAYOUT_GROUP_ALONE || i == g->only);
 }
 
-/*
- * Places the fields of this size that are not references. Returns the next smaller size among the
- * remaining fields, or 0.
- */
+/* Places the fields of this size, except references. Returns the next smaller size, or 0. */
 static uint64_t place_size(struct builder *b, const struct group *g, uint64_t size)
 {
 	uint64_t next = 0;
@@ -107,9 +104,7 @@ static void place_primitives(struct builder *b, const struct group *g)
 
 	for (unsigned sizes = 0; size && sizes < SIZES_MAX; sizes++)
 		size = place_size(b, g, size);
-	/*
-	 * No VM uses this many sizes. The remaining fields are placed in the order of declaration.
-	 */
+	/* No real class has this many sizes. Place the remaining fields in declaration order. */
 	for (size_t i = 0; size && i < g->count; i++)
 		if (in_group(g, i) && !is_reference(&g->fields[i]) &&
 		    layout_field_size(b->model, &g->fields[i]) <= size)
@@ -125,8 +120,8 @@ static void place_references(struct builder *b, const struct group *g)
 }
 
 /*
- * Finds the groups of @Contended fields, in the order of their first fields. Returns whether there
- * are any groups.
+ * Places the groups of @Contended fields, in the order of their first fields. Returns whether there
+ * are any.
  */
 static bool place_contended(struct builder *b, struct layout_field *fields, size_t count)
 {
@@ -159,8 +154,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
 		/*
-		 * With this option, the rules before JDK 15 apply, under which superclasses end at
-		 * a multiple of a reference's width.
+		 * This option restores the rules before JDK 15, by which superclasses end at a
+		 * multiple of the reference size.
 		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);
 
@@ -168,9 +163,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end = end;
 	}
 	if (out->is_contended) {
-		/*
-		 * Fields of a subclass must not share a cache line with fields of the superclass.
-		 */
+		/* Fields of a subclass must not share a cache line with those of the superclass. */
 		out->end += model->contended_bytes;
 		out->gap_count = 0;
 	}
@@ -188,8 +181,8 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	padded = place_contended(&b, fields, count) || padded;
 	out->is_contended = out->is_contended || padded;
 	/*
-	 * out->end excludes the padding after the fields. The fields of a subclass start directly
-	 * after the last field, and have their own padding at the end.
+	 * out->end excludes the padding after the fields, because fields of a subclass start
+	 * directly after the last one and have their own padding at the end.
 	 */
 	out->size =
 		layout_round(out->end + (padded ? model->contended_bytes : 0), model->word_bytes);

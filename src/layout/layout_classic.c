@@ -1,8 +1,8 @@
 /*
- * layout/layout_classic.c - implements the field layout of HotSpot before JDK 15.
+ * layout/layout_classic.c - the field layout of HotSpot before JDK 15.
  *
- * The fields of a class begin at the end of its superclass's fields, rounded up to the width of a
- * reference, in the order longs, ints, shorts, bytes, references. Only the gap before the longs is
+ * The fields of a class begin at the end of its superclass's fields, rounded up to the reference
+ * size, in the order longs, ints, shorts, bytes, references. Only the gap before the longs is
  * filled, once. @Contended (JDK 8) follows ClassFileParser::layout_fields.
  */
 #include "layout/layout.h"
@@ -13,7 +13,7 @@ enum { LONGS, INTS, SHORTS, BYTES, REFERENCES, KINDS };
 struct classic {
 	const struct layout_model *model;
 	uint64_t next[KINDS];
-	/* offset of the gap in which the first gap_left fields of this kind are placed */
+	/* offset of the gap for the first gap_left fields of this kind */
 	uint64_t gap[KINDS];
 	unsigned gap_left[KINDS];
 	uint64_t count[KINDS]; /* number of fields that are not @Contended */
@@ -33,7 +33,7 @@ static int kind_of(const struct layout_model *model, uint8_t type)
 }
 
 /*
- * Fills the gap of 4 bytes before the longs with an int, with shorts and bytes, or with a 4-byte
+ * Fills the 4-byte gap before the longs with an int, with shorts and bytes, or with a 4-byte
  * reference.
  */
 static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool references_first)
@@ -54,7 +54,7 @@ static void fill_gap(struct classic *c, uint64_t at, uint64_t length, bool refer
 	}
 }
 
-/* Determines where each kind begins. */
+/* Computes where each kind of field begins. */
 static void plan(struct classic *c, uint64_t start, bool references_first, bool fills)
 {
 	const unsigned ref = c->model->reference_bytes;
@@ -101,7 +101,7 @@ static void place(struct classic *c, struct layout_field *field)
 }
 
 /*
- * Places @Contended fields after all other fields: first fields without a group, each with separate
+ * Places @Contended fields after all others: first fields without a group, each with its own
  * padding, then the named group.
  */
 static void place_contended(struct classic *c, struct layout_field *fields, size_t count)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Kinds of statements that a row makes about its class. */
+/* What a row says about its class. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */
@@ -18,11 +18,11 @@ enum what {
 	MIRROR,
 	STRING,
 	VERSION,
-	/* a synthetic field that ART's dumps list although objects have no space for it */
+	/* a synthetic field that ART's dumps list although objects do not contain it */
 	MADE_UP
 };
 
-/* Type of an injected field that has the width of an address. */
+/* Type of an injected field of pointer size. */
 #define POINTER 0xffu
 #define BOOLEAN 4u
 #define BYTE 8u
@@ -65,10 +65,7 @@ unsigned layout_known(const char *class_name)
 		       LAYOUT_UNKNOWN;
 }
 
-/*
- * Returns the next row of a known class, from *at on, that applies to this version, or NULL if
- * there is none.
- */
+/* Returns the next row of a known class, from *at on, that applies to this version, or NULL. */
 static const struct row *next_row(const struct layout_model *model, unsigned known, size_t *at)
 {
 	const unsigned java = model && model->java ? model->java : EVER;

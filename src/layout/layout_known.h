@@ -1,8 +1,8 @@
 /*
  * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not contain:
- * injected fields, @Contended, and fixed order.
+ * injected fields, @Contended, and fixed field order.
  *
- * The data is in a table, by VM version. It applies only to classes of the boot loader.
+ * The data is a table by VM version, and applies only to classes of the boot loader.
  */
 #ifndef LAYOUT_LAYOUT_KNOWN_H
 #define LAYOUT_LAYOUT_KNOWN_H
@@ -15,10 +15,7 @@
 /* Maximum number of fields injected into one class. */
 #define LAYOUT_INJECTED_MAX 16
 
-/*
- * Returns the number of the named class in the table, or LAYOUT_UNKNOWN. Names have the form
- * java.lang.Class.
- */
+/* Returns the number of a class, with a name such as java.lang.Class, or LAYOUT_UNKNOWN. */
 unsigned layout_known(const char *class_name);
 
 /* Returns the traits of a known class in this VM, or in the newest version if model->java is 0. */
@@ -30,8 +27,8 @@ uint8_t layout_known_group(const struct layout_model *model, unsigned known,
 			   const char *field_name);
 
 /*
- * Returns whether any field of the class is @Contended in some version, so that the names of the
- * fields must be compared.
+ * Returns whether any field of the class is @Contended in some version, so field names must be
+ * checked.
  */
 bool layout_known_names_fields(unsigned known);
 
@@ -39,16 +36,16 @@ bool layout_known_names_fields(unsigned known);
 bool layout_known_may_contend(unsigned known);
 
 /*
- * Returns the number of injected fields of a known class. Sets the type and group of at most
- * LAYOUT_INJECTED_MAX of them, and `names` (static) unless it is NULL, in the order in which
- * HotSpot adds them after the fields of the class file. The caller must omit a field if the class
- * library itself declares one with that name.
+ * Returns the number of injected fields of a known class, in the order in which HotSpot appends
+ * them to those of the class file. Sets the type and group of at most LAYOUT_INJECTED_MAX of them,
+ * and `names` (static) unless it is NULL. The caller must omit a field if the class declares one
+ * with the same name.
  */
 size_t layout_known_injected(const struct layout_model *model, unsigned known,
 			     struct layout_field *out, const char **names);
 
 /*
- * Returns whether the class is jdk.internal.vm.StackChunk, whose objects have a stack after their
+ * Returns whether the class is jdk.internal.vm.StackChunk, whose objects have a stack after the
  * fields.
  */
 bool layout_known_is_stack_chunk(unsigned known);
@@ -57,21 +54,18 @@ bool layout_known_is_stack_chunk(unsigned known);
 bool layout_known_is_string(unsigned known);
 
 /*
- * Returns whether a field is one that ART's dumps list although objects do not have it, such as a
- * string's characters or a class loader's table. In other versions, a field of this name exists, so
- * it is synthetic only if the recorded size leaves no room for it.
+ * Returns whether ART's dumps list this field although objects do not have it, such as a string's
+ * characters or a class loader's table. In other versions, a real field has this name, so it is
+ * synthetic only if the recorded size leaves no room for it.
  */
 bool layout_known_is_made_up(unsigned known, const char *field_name);
 
-/*
- * Returns whether the static field "java_version" of this class contains the version of the class
- * library.
- */
+/* Returns whether the static field "java_version" of this class contains the JDK version. */
 bool layout_known_has_version(unsigned known);
 
 /*
- * Returns the first VM version that has the class, for dumps that do not record their version, or 0
- * if the class gives no indication. The maximum over all classes is a lower bound of the version.
+ * Returns the first VM version with this class, or 0 if unknown. The maximum over all classes of a
+ * dump is a lower bound for a version that the dump does not record.
  */
 unsigned layout_known_since(unsigned known);
 

@@ -1,4 +1,4 @@
-/* query/advice.c - converts the query that a rule recommends to cells and to a command. */
+/* query/advice.c - turns the query that a rule recommends into cells and a command. */
 #include "query/advice.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #define MARK "{run}"
 #define TEXT_MAX_BYTES 1200
 
-/* The parts of a recommended query such as "roots --kind JNI global". Sizes may be 0. */
+/* Parts of a recommended query such as "roots --kind JNI global". Sizes may be 0. */
 struct run {
 	const char *query, *target, *option, *value;
 	size_t query_size, target_size, option_size;
@@ -44,16 +44,14 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 	if (!text)
 		return HDB_OK;
 	run = parts_of(text);
-	/*
-	 * A user's rule may contain any text. A name that does not fit is not the name of a query.
-	 */
+	/* A user's rule may contain any text. A name this long is not that of a query. */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
 	if (is_target(&run, "object") && subject.ix != HEAP_NONE) {
 		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
-		/* A truncated class name could be the name of another class. */
+		/* A truncated class name could be that of another class. */
 		if (!class_name[0] || strlen(class_name) >= sizeof(out->target))
 			return HDB_OK;
 		(void)snprintf(out->target, sizeof(out->target), "%s", class_name);
@@ -62,10 +60,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 			       run.target);
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
-	/*
-	 * If a rule about one object is applied to a class, the query lists the instances to choose
-	 * from.
-	 */
+	/* If a rule about an object is applied to a class, recommend the list of instances. */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)

@@ -1,7 +1,4 @@
-/*
- * query/args.c - reads the arguments of a query: options, and targets that name objects and
- * classes.
- */
+/* query/args.c - reads the arguments of a query: options, and targets (objects and classes). */
 #include "query/query.h"
 
 #include "query/object_columns.h"
@@ -78,8 +75,8 @@ static bool read_number(const struct hdb_option_spec *o, const char *text, uint6
 }
 
 /*
- * Fails with a message that states which numbers are allowed: "must be a number of bytes, 1 or
- * more", "must be a percentage from 1 to 100".
+ * Fails with a message that states the valid range: "must be a number of bytes, 1 or more", "must
+ * be a percentage from 1 to 100".
  */
 static int bad_number(const struct hdb_option_spec *o, const char *value, struct hdb_error *err)
 {
@@ -155,10 +152,7 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 /* Size of an ID's text, including the terminator. */
 #define ID_TEXT 19
 
-/*
- * Collects the targets given as strings, followed by the targets given as numbers. From here on,
- * all targets are strings.
- */
+/* Collects the targets given as strings, then those given as numbers, all as strings. */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {
 	const struct hdb_query_args *args = &q->args;
@@ -194,10 +188,7 @@ const char *query_option(const struct query *q, const char *name)
 {
 	const char *value = NULL;
 
-	/*
-	 * If an option is given several times, the last value is used, as is usual on command
-	 * lines.
-	 */
+	/* The last value of a repeated option wins, as is usual on command lines. */
 	for (size_t i = 0; i < q->args.option_count; i++) {
 		const struct hdb_option *option = &q->args.options[i];
 

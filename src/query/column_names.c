@@ -1,6 +1,6 @@
 /*
- * query/column_names.c - collects the distinct strings of a text column, for columns that store
- * indexes instead of strings.
+ * query/column_names.c - collects the distinct strings of a text column, so that it can store
+ * indexes in place of strings.
  */
 #include "base/scope.h"
 #include "base/sort.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum total size of a column's names, because readers of columns use 31-bit offsets. */
+/* Maximum total size of a column's names. Readers of columns use 31-bit offsets. */
 #define NAMES_MAX (1u << 30)
 
 struct entry {

@@ -1,6 +1,6 @@
 /*
- * query/common_facts.c - sets facts that may precede any answer, such as that the dump file has
- * changed since the import or that the dump is incomplete.
+ * query/common_facts.c - sets facts that may precede any answer, for example that the dump has
+ * changed since the import or is incomplete.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -41,7 +41,7 @@ static struct hdb_value *add(struct query *q, unsigned no)
 	return &fact->value;
 }
 
-/* Adds a string that may not be valid UTF-8, such as a file name. */
+/* Adds a string, such as a file name, that may not be valid UTF-8. */
 static int add_clean(struct query *q, unsigned no, const char *text, struct hdb_error *err)
 {
 	size_t size = strlen(text);
@@ -72,8 +72,8 @@ static const char *redacted_of(const struct heap *heap)
 }
 
 /*
- * Adds the message for any of the databases. If there are several databases, the message begins
- * with the name of the database.
+ * Adds the messages of all databases. If there are several, each message begins with the name of
+ * its database.
  */
 static int add_text(struct query *q, unsigned no, const char *(*text_of)(const struct heap *),
 		    struct hdb_error *err)
@@ -159,7 +159,7 @@ void query_report_no_rows(struct query *q)
 	for (size_t i = 0; i < q->common_count; i++)
 		if (q->common[i].column == &facts[NO_ROWS])
 			return;
-	/* If rows were omitted, the fact `cut` already explains this. */
+	/* The fact `cut` already explains omitted rows. */
 	if (!q->is_cut)
 		report(q, NO_ROWS, why);
 }

@@ -5,13 +5,13 @@
 #include "analysis/exclude.h"
 #include "query/query.h"
 
-/* Default of --skip, as in Eclipse MAT: classes that do not show who owns the memory. */
+/* Default of --skip, as in Eclipse MAT: classes that do not reveal the owner of memory. */
 #define QUERY_SKIP_DEFAULT "java.*,javax.*,com.sun.*,sun.*,jdk.*"
 
 /* Returns the value of --by: class, superclass, package or loader. Other values count as class. */
 enum derive_group query_by(const struct query *q);
 
-/* Reads --exclude (analysis_excludes_parse). Nothing is excluded by default. */
+/* Reads --exclude (analysis_excludes_parse). The default excludes nothing. */
 int query_read_excludes(const struct query *q, struct analysis_excludes *out,
 			struct hdb_error *err);
 

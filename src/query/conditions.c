@@ -1,6 +1,4 @@
-/*
- * query/conditions.c - implements the option --fail-if: parses, measures and evaluates conditions.
- */
+/* query/conditions.c - parses, measures and evaluates the conditions of --fail-if. */
 #include "query/conditions.h"
 
 #include "analysis/groups.h"
@@ -14,14 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum length of a target in bytes. Class names can be long. */
+/* Maximum size of a target in bytes. Class names can be long. */
 #define TARGET_MAX 1024
-/* Maximum length of the fact that contains all conditions, in bytes. A longer text is truncated. */
+/* Maximum size of the fact that lists all conditions. Longer text is truncated. */
 #define TEXT_MAX 4096
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, LEAKS, SECRETS, GROWTH };
 
-/* The functions, in the order of enum measure, because the index of a function is a measure. */
+/* In the order of enum measure, because a function's index is the measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -49,10 +47,7 @@ struct condition {
 
 /* ---- reading ---- */
 
-/*
- * Returns whether the condition uses a measure without a target. Only some queries provide such
- * measures.
- */
+/* Returns whether the condition has a measure without a target, which only some queries provide. */
 static bool is_own(const struct condition *c)
 {
 	return c->measure >= SUSPECTS && c->measure <= SECRETS;
@@ -63,7 +58,7 @@ static int wrong(const struct condition *c, const char *what, struct hdb_error *
 	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text, what);
 }
 
-/* Takes the parts of "measure SIGN number" from the two sides of a parsed comparison. */
+/* Takes "measure SIGN number" from the two sides of a comparison. */
 static int take_parts(struct condition *c, const struct base_node *left,
 		      const struct base_node *right, struct hdb_error *err)
 {
@@ -122,7 +117,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 	return HDB_OK;
 }
 
-/* Reads the query's next condition, starting after option *no. Returns HDB_OK or HDB_END. */
+/* Reads the next condition, from option *no on. Returns HDB_OK or HDB_END. */
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {
@@ -150,8 +145,7 @@ int query_check_conditions(const struct query *q, size_t side_count,
 /* ---- measuring ---- */
 
 /*
- * Clears the error if a class or object is not in a dump. This is not a failure, because its count
- * and sizes in that dump are 0.
+ * Clears the error if a class or object is not in a dump. Its count and sizes there are simply 0.
  */
 static int forget(struct hdb_error *err)
 {
@@ -209,7 +203,7 @@ static int measure(const struct session *side, const struct condition *c, uint64
 					  NULL, &result, err)) == HDB_OK)
 		*out = result.retained_bytes;
 	analysis_members_release(&members);
-	/* Returns memory to the system before another dump is measured. */
+	/* Return memory to the system before measuring another dump. */
 	base_work_release(side->work);
 	return r > 0 ? forget(err) : r;
 }
@@ -223,7 +217,7 @@ static bool holds(const struct condition *c, double value)
 	return base_number_holds(value, c->sign, c->number);
 }
 
-/* Returns the measure's total over the whole dump, for percentages. */
+/* Returns the measure's total for the whole dump, for percentages. */
 static int whole(const struct session *side, const struct condition *c, uint64_t *out,
 		 struct hdb_error *err)
 {
@@ -234,19 +228,19 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 	return r;
 }
 
-/* The data needed to evaluate all conditions. */
+/* What conditions are evaluated on. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	/* valid only if a condition uses a measure without a target */
+	/* only for measures without a target */
 	uint64_t own_count;
 };
 
-/* A measured value, with a text that explains it. */
+/* A measured value, and a text that explains it. */
 struct finding {
 	double value;
 	uint64_t now, reference; /* reference: the oldest dump or the whole heap */
 	char text[96];
-	bool is_unknown; /* whether the class or object is not in any measured dump */
+	bool is_unknown; /* whether no measured dump contains the class or object */
 };
 
 static int find_value(const struct judged *j, const struct condition *c, struct finding *out,
@@ -329,7 +323,7 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		query_fact(q, "unknown", unknown);
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
-	/* The user's text may not be valid UTF-8, and may have been truncated anywhere. */
+	/* The user's text may be invalid UTF-8, or truncated within a character. */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
 	query_fact_text(q, "conditions", clean);
 	return HDB_OK;

@@ -23,22 +23,21 @@
 
 #include "query/query.h"
 
-/* A measure without a target, which a query provides: "suspects", "leaks" or "secrets". */
+/* A measure without a target, provided by a query: "suspects", "leaks" or "secrets". */
 struct query_measure {
 	const char *name;
 	int (*count)(struct query *q, uint64_t *count, struct hdb_error *err);
 };
 
 /*
- * Reads all --fail-if options, evaluates the conditions, and sets the facts "failed", "unknown",
- * "conditions" and, for a single condition, "measured" and "reference". `sides` are the dumps,
- * oldest first. `own` may be NULL. Returns HDB_EUSAGE for an invalid condition, before anything is
- * computed.
+ * Evaluates all --fail-if conditions, and sets the facts "failed", "unknown", "conditions" and, for
+ * a single condition, "measured" and "reference". `sides` are the dumps, oldest first. `own` may be
+ * NULL. Returns HDB_EUSAGE for an invalid condition before computing anything.
  */
 int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		const struct query_measure *own, struct hdb_error *err);
 
-/* Checks only the syntax, so that an invalid condition is reported before a long computation. */
+/* Checks only the syntax, to report an invalid condition before a long computation. */
 int query_check_conditions(const struct query *q, size_t side_count,
 			   const struct query_measure *own, struct hdb_error *err);
 

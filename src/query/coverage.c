@@ -1,4 +1,4 @@
-/* query/coverage.c - reports in facts which objects an answer covers. */
+/* query/coverage.c - sets the facts that say which objects an answer covers. */
 #include "query/coverage.h"
 
 #include "analysis/groups.h"
@@ -16,7 +16,7 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	const bool others = query_option(q, "unreachable") != NULL,
 		   all = query_option(q, "all") != NULL;
 
-	/* A query without --unreachable may have an option --all with a different meaning. */
+	/* Without --unreachable, an option --all means something else. */
 	if (!query_find_option(q->def, "unreachable"))
 		return HDB_OK;
 	if (others && all)
@@ -88,14 +88,14 @@ static bool is_nothing(uint64_t value)
 	return !value || value == ANALYSIS_NOT_COUNTED;
 }
 
-/* Appends a sentence, with thousands separators in its numbers, as in tables. */
+/* Appends a sentence, adding thousands separators to numbers, as in tables. */
 static int add_sentence(struct base_vec *to, const char *text, struct hdb_error *err)
 {
 	size_t digits;
 
 	assert(*text);
 	for (const char *p = text; *p; p += digits ? digits : 1) {
-		/* Digits inside words and fractions are left unchanged. */
+		/* Digits inside words and fractions stay as they are. */
 		const bool is_number =
 			p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '.');
 

@@ -1,7 +1,7 @@
 /*
- * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter). While rows are
- * sorted with a limit, also drops rows that cannot be among the first. A row is tested as soon as
- * the query has set the tested columns, or otherwise when it is complete.
+ * query/filter.c - drops rows that the caller does not want (struct hdb_row_filter) and, when
+ * sorting with a limit, rows that cannot be among the first. A row is tested as soon as the query
+ * has set the tested columns, or at the latest when it is complete.
  */
 #include "query/object_columns.h"
 #include "base/scope.h"
@@ -44,7 +44,7 @@ static bool looks_at(const struct query *q, size_t column)
 
 bool query_is_tested(const struct query *q, size_t column)
 {
-	/* A label and its parts are filled in together. */
+	/* Labels and their parts are filled in together. */
 	if (column == q->label && column != SIZE_MAX &&
 	    (looks_at(q, q->label_kind) || looks_at(q, q->label_value)))
 		return true;
@@ -64,7 +64,7 @@ static bool tests_shared(const struct query *q)
 	return uses;
 }
 
-/* The column that some queries show only if its table was built before they open. */
+/* Some queries show this column only if its table was built before they open. */
 static const char retained[] = "retained";
 
 static bool is_of_word(char c)
@@ -72,7 +72,7 @@ static bool is_of_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Returns whether a word of an SQL expression is `retained`, in any case. */
+/* Returns whether an SQL expression contains the word `retained`, in any case. */
 static bool has_retained(const char *text)
 {
 	const size_t size = strlen(retained);
@@ -122,7 +122,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	TRY_ERRORS(filter->begin(filter->ctx, f->columns, count, err));
 	for (size_t i = 0; i < count; i++) {
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
-		/* This is too late for some queries if the condition has no text. */
+		/* Without the condition's text, this comes too late for some queries. */
 		if (f->uses[q->columns[i]] && strcmp(f->columns[i]->name, retained) == 0)
 			TRY(derive_need(q->derive, STORE_RETAINED, err));
 	}

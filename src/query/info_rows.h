@@ -5,9 +5,8 @@
 #include "query/query.h"
 
 /*
- * The rows built so far. This struct is the state of these queries, or the first member of their
- * state. The `app` query has no sections, so it lacks this column, and its numbers have no
- * formatted value.
+ * The rows built so far: the state of these queries, or its first member. `app` has no sections, so
+ * it lacks that column, and its numbers have no formatted value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */
@@ -18,23 +17,23 @@ struct info_rows {
 int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 
-/* Starts a section, whose name must be static. info_end must be called after the last row. */
+/* Starts a section, whose name must be static. Call info_end after the last row. */
 void info_section(struct query *q, const char *section);
 void info_end(struct query *q);
 /*
- * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8. A
- * NULL value means that the row has no value. As with cells, the query keeps the first failure.
+ * Appends a row. `help` must be static. Key and value are copied and converted to valid UTF-8; a
+ * NULL value leaves the cell empty. The query keeps the first failure, as with cells.
  */
 void info_text(struct query *q, const char *key, const char *help, const char *value);
 /* Appends a row whose value is a number, formatted with thousands separators. */
 void info_number(struct query *q, const char *key, const char *help, uint64_t value);
 
-/* A row that shows a number from the database's meta values (store/FORMAT.md). */
+/* A row with a number from the database's meta values (store/FORMAT.md). */
 struct info_meta {
 	const char *key, *meta, *help;
 };
 
-/* Appends these rows. A meta value that does not exist counts as 0. */
+/* Appends these rows. A missing meta value counts as 0. */
 void info_meta(struct query *q, const struct info_meta *rows, size_t count);
 
 /*

@@ -2,14 +2,13 @@
  * query/kept_answers.c - records answers while they are computed, stores them in the database, and
  * reads them back.
  *
- * The block of an answer has the key 0 in the query's own table if the query was run without
- * arguments, and a hash of the arguments as key in STORE_ANSWER_OPTIONS otherwise. It has one item
- * per row. It consists of, with little-endian numbers: u32, 1 if the block has all rows, otherwise
- * 0; u32 number of columns; u64 number of rows without a limit; u32 size of the arguments, and the
- * arguments; for each column, u32 its index in the spec; u32 number of facts; for each fact, u32
- * its index in the spec and a value; then the rows, one value per column. A value is one byte (enum
- * hdb_type) followed by u64 with the bits of a number, or by u32 size and the bytes of a string.
- * Nothing follows HDB_TYPE_NULL.
+ * The answer to a query without arguments has key 0 in the query's own table; other answers are in
+ * STORE_ANSWER_OPTIONS, keyed by a hash of the arguments. A block has one item per row. Its
+ * contents, little-endian: u32, 1 if all rows are present, otherwise 0; u32 number of columns; u64
+ * number of rows without a limit; u32 size of the arguments, and the arguments; for each column,
+ * u32 index in the spec; u32 number of facts; for each fact, u32 index in the spec and a value;
+ * then the rows, one value per column. A value is one byte (enum hdb_type) followed by u64 with the
+ * bits of a number, or by u32 size and the bytes of a string, or by nothing for HDB_TYPE_NULL.
  */
 #include "query/kept_answers.h"
 
@@ -34,7 +33,7 @@ struct query_kept {
 	uint64_t began_ms;
 	/* when reading back: */
 	bool is_replayed;
-	/* a copy, because refreshing the store invalidates borrowed blocks; owned */
+	/* copy of the block, because refreshing the store invalidates borrowed ones; owned */
 	uint8_t *block;
 	size_t size, at;
 	uint64_t left; /* number of rows left */
@@ -65,9 +64,9 @@ static int put_string(struct base_vec *out, const char *text, struct hdb_error *
 }
 
 /*
- * Appends the options that differ from their defaults, the targets, the name of the query, and
- * whether retained sizes, which some answers show only then, are known. Appends nothing if the
- * query was run without arguments. The sort order and the filter are not part of the arguments.
+ * Appends the arguments: options that differ from their defaults, targets, the name of the query,
+ * and whether retained sizes are known, since some answers show them only then. Appends nothing if
+ * there are no arguments. Sort order and filter do not count.
  */
 static int put_arguments(const struct query *q, struct base_vec *out, struct hdb_error *err)
 {
@@ -83,7 +82,7 @@ static int put_arguments(const struct query *q, struct base_vec *out, struct hdb
 		TRY(put_string(out, option->value ? option->value : "", err));
 	}
 	for (size_t i = 0; i < q->target_count; i++) {
-		TRY(put_string(out, "", err)); /* no option has this name */
+		TRY(put_string(out, "", err)); /* ends the options */
 		TRY(put_string(out, q->targets[i], err));
 	}
 	if (!out->count)
@@ -215,7 +214,7 @@ int query_kept_next(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns whether the block was stored for the same arguments, not others with the same hash. */
+/* Returns whether the block has the same arguments, not just the same hash. */
 static bool is_same(const struct query_kept *k, const struct store_block *block)
 {
 	const size_t size = k->arguments.count;
@@ -224,7 +223,7 @@ static bool is_same(const struct query_kept *k, const struct store_block *block)
 	       (!size || memcmp(block->data + HEAD_SIZE, k->arguments.data, size) == 0);
 }
 
-/* Returns whether the block contains all rows that are requested or must be tested. */
+/* Returns whether the block contains all rows that the caller needs. */
 static bool suffices(const struct query *q, const struct store_block *block)
 {
 	const bool needs_all = q->args.filter || (q->args.sort && *q->args.sort);
@@ -284,19 +283,19 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	struct store_block block;
 	int r;
 
-	/* Answers to which the user's rules may apply depend on a file outside the database. */
+	/* Answers that may use the user's rules depend on a file outside the database. */
 	if (!q->def->keeps || q->heap->object_count < QUERY_KEPT_OBJECTS ||
 	    !store_table_revision(q->def->keeps) || q->args.before_count || q->heap->rules_path)
 		return HDB_NOTFOUND;
 	/*
-	 * If the dump is missing or has changed, a new answer could lack values that the stored
-	 * answer contains, so the stored answer is not used.
+	 * Without the dump, a new answer could lack values that a stored one has, so do not use
+	 * stored answers.
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
 	TRY(choose_block(q, err));
 	r = find_block(q, &block, err);
-	/* The answer may be newer than the snapshot, because store_keep uses a separate handle. */
+	/* The answer may be newer than the snapshot, because store_keep uses its own handle. */
 	if (r == HDB_NOTFOUND) {
 		TRY(store_refresh(q->heap->store, err));
 		r = find_block(q, &block, err);
@@ -305,7 +304,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return r;
 	if (is_same(q->kept, &block) && suffices(q, &block))
 		return replay(q, &block, err);
-	q->kept->is_full = true; /* the existing answer is kept */
+	q->kept->is_full = true; /* do not record it again */
 	return HDB_NOTFOUND;
 }
 
@@ -347,7 +346,7 @@ void query_kept_add(struct query *q)
 
 	if (!k || k->is_replayed || k->is_full)
 		return;
-	/* Rows that are only counted have no cells, so they are not recorded. */
+	/* Rows that are only counted have no cells to record. */
 	k->is_full = q->is_counting || q->renamed;
 	for (size_t i = 0; i < q->column_count && !k->is_full; i++) {
 		const struct hdb_value *value = &q->cells[q->columns[i]];
@@ -423,6 +422,6 @@ void query_kept_write(struct query *q)
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
-	/* If writing fails, the next run of the query tries again. */
+	/* If this fails, the next run of the query tries again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 }

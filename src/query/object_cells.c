@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Maximum length of a value in a label, in bytes. */
+/* Maximum size of a value in a label, in bytes. */
 #define LABEL_MAX 1400
 
 static const char *kind_name(const struct heap_object *object)
@@ -17,7 +17,7 @@ static const char *kind_name(const struct heap_object *object)
 						       "instance";
 }
 
-/* Sets the parts of a label, if the query shows them. value may be "" or NULL. */
+/* Sets the parts of a label, if the query shows them. `value` may be "" or NULL. */
 static void set_parts(struct query *q, size_t column, const char *kind, const char *value)
 {
 	if (column != q->label || q->label_kind == SIZE_MAX)
@@ -64,7 +64,7 @@ void query_set_label(struct query *q, size_t column, uint32_t ix)
 		/* An "int[][]" of length 3 is shown as "int[3][]". */
 		while (size >= 4 && strncmp(name + size - 4, "[][]", 4) == 0)
 			size -= 2;
-		/* In a damaged dump, the class of an array may have any name. */
+		/* In a damaged dump, an array's class may have any name. */
 		if (size < 2 || strncmp(name + size - 2, "[]", 2) != 0)
 			size += 2;
 		query_format(q, column, "%.*s[%" PRIu64 "]%s%s%s", (int)(size - 2), name,

@@ -7,14 +7,13 @@
 #include "query/query.h"
 
 /*
- * Sets a text column to a value: a number, "null", or the label of the object to which the value
- * refers. In the last case, also sets an ID column (SIZE_MAX if none) to the object's ID, if the
- * object is in the dump.
+ * Sets a text column to a value: a number, "null", or the label of the object that a reference
+ * leads to. If that object is in the dump, also sets an ID column (SIZE_MAX if none) to its ID.
  */
 void query_set_value(struct query *q, size_t text_column, size_t id_column,
 		     const struct heap_value *value);
 
-/* Columns that describe an object. SIZE_MAX if the query has no such column. */
+/* Columns that describe an object. */
 struct query_object_columns {
 	size_t id, class, label, shallow, retained; /* SIZE_MAX means none */
 };
@@ -25,8 +24,8 @@ void query_set_group(struct query *q, size_t column, const struct analysis_group
 		     const struct derive_total *total);
 
 /*
- * Sets the columns that identify a group: the ID of its class object or class loader, and the
- * class loader of a class. The boot loader has no ID. A package has neither column.
+ * Sets the columns that identify a group: the ID of its class object or class loader, and, for a
+ * class, its class loader. The boot loader has no ID; packages have neither.
  */
 void query_set_group_objects(struct query *q, size_t id_column, size_t loader_column,
 			     const struct analysis_groups *groups,

@@ -1,7 +1,4 @@
-/*
- * query/object_columns.c - implements columns and options that many queries share. See
- * object_columns.h.
- */
+/* query/object_columns.c - columns and options that many queries share. See object_columns.h. */
 #include "query/object_columns.h"
 
 #include "base/scope.h"
@@ -38,7 +35,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* If the user chooses the columns, depth is one of the columns to choose from. */
+		/* If the user chooses the columns, depth is one of the choices. */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)
@@ -61,10 +58,7 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 	return heap_text(of, heap.name_text, name, size, err);
 }
 
-/*
- * Finds the number of a heap, given its name. If the name is unknown, fails with HDB_NOTFOUND and a
- * message that lists the names.
- */
+/* Finds a heap by name. Fails with HDB_NOTFOUND and a list of names if it does not exist. */
 static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struct hdb_error *err)
 {
 	const uint64_t count = heap_record_count(heap, STORE_HEAPS);
@@ -86,8 +80,8 @@ static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struc
 }
 
 /*
- * Finds the heap in all databases. If an earlier dump has no heap of this name, none of its objects
- * are selected.
+ * Finds the heap in all databases. An earlier dump without a heap of this name has no matching
+ * objects.
  */
 static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err)
 {
@@ -105,8 +99,8 @@ static int find_heaps(struct query *q, const char *wanted, struct hdb_error *err
 }
 
 /*
- * Names the column of a heap, for example "retained_app". The name contains only letters, digits
- * and underscores.
+ * Names the column of a heap, for example "retained_app", using only letters, digits and
+ * underscores.
  */
 static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, struct hdb_error *err)
 {
@@ -121,7 +115,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 			*p = '_';
 	}
 	(void)snprintf(name, sizeof(name), "retained_%s", text);
-	/* Skips a name that another column already has. */
+	/* Another column may already have this name. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
 	query_rename(q, column, name, HDB_TYPE_BYTES);

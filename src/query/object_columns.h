@@ -1,19 +1,18 @@
 /*
  * query/object_columns.h - columns that all queries with objects as rows share, and the options
- * that determine which objects and references count.
+ * that select objects and references.
  *
- * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS at the end of its
- * columns, and an ID column "id". After `open`, this module decides which of these columns to show:
- * native and retained_native if the dump has native sizes, heap and retained_* for each heap if it
- * has several heaps, depth with --depth. It sets their cells after `next`, unless `next` has set
- * them.
+ * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS as its last columns,
+ * and an ID column "id". After `open`, this module decides which of these columns to show: native
+ * and retained_native if the dump has native sizes, heap and retained_* for each heap if it has
+ * several heaps, depth with --depth. It sets their cells after `next`, unless `next` did.
  */
 #ifndef QUERY_OBJECT_COLUMNS_H
 #define QUERY_OBJECT_COLUMNS_H
 
 #include "query/query.h"
 
-/* Maximum number of heaps that have separate columns. */
+/* Maximum number of heaps with their own columns. */
 #define QUERY_HEAPS 4u
 
 /* Returns shared option number `no` of a definition, or NULL after the last option. */
@@ -23,7 +22,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 int query_begin_shared(struct query *q, struct hdb_error *err);
 /* Names only the columns of heaps, for a query that was turned into another one. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
-/* Determines which of the columns are shown. Called after `open`. */
+/* Decides which of these columns to show. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);
 /* Returns whether a column is one of the object columns. */
 bool query_is_object_column(const struct query *q, size_t column);

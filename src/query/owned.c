@@ -1,4 +1,4 @@
-/* query/owned.c - frees the members of states that queries own. */
+/* query/owned.c - frees members of query states. */
 #include "query/owned.h"
 
 #include "analysis/contents.h"
@@ -35,7 +35,7 @@ void query_free_state(struct query *q)
 	if (q->def->close)
 		q->def->close(q);
 	for (const struct query_owned *o = q->def->owned; o && o->release; o++) {
-		/* a structure that is missing in QUERY_OWNED_TYPES would pass as a pointer */
+		/* a structure missing from QUERY_OWNED_TYPES would pass as a pointer */
 		assert(o->release != query_free_pointer || o->size == sizeof(void *));
 		o->release((char *)q->state + o->offset);
 	}

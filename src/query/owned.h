@@ -1,6 +1,6 @@
 /*
- * query/owned.h - what the state of a query owns: members that query_close frees, so that few
- * queries need a `close` function. A query names its state and these members in its definition:
+ * query/owned.h - members of a query's state that query_close frees, so that few queries need a
+ * `close` function. A query names its state and these members in its definition:
  *
  *	QUERY_DEFINE(arrays, QUERY_STATE(struct arrays, counter, rows, is_class), .open = ...)
  */
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* The structures that such members can be, and their release functions, which accept zeros. */
+/* Types of such members, and their release functions, which accept zeroed structures. */
 #define QUERY_OWNED_TYPES(X) \
 	X(base_vec, base_vec_release) \
 	X(base_big, base_big_free) \

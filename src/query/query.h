@@ -1,12 +1,12 @@
 /*
- * query/query.h - the definition of queries. A query is defined by a .query file (name, options,
- * columns, facts), which tools/query.awk translates to C, and by three functions.
+ * query/query.h - defines queries. A query consists of a .query file (name, options, columns,
+ * facts), which tools/query.awk translates to C, and of three functions.
  *
  * When a query is opened, it reads its arguments, builds the tables that it needs, and sets facts.
  * Then it puts one row after another into the cells of struct query. Sorting, limits, filters and
- * counting are implemented here for all queries (rows.c). To add a query, write its .query file, a
+ * counting are implemented here for all queries (rows.c). To add a query: write its .query file, a
  * C file with its functions and QUERY_DEFINE, and a test; add a line to the list in
- * queries/queries.h; and update the manual by running `sh tools/heapdb/man_queries.sh --write`.
+ * queries/queries.h; and update the manual with `sh tools/heapdb/man_queries.sh --write`.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -24,21 +24,20 @@ struct query;
 
 /* How rows are sorted if they belong together. */
 enum query_order {
-	QUERY_ORDER_FLAT, /* each row on its own */
+	QUERY_ORDER_FLAT, /* rows are independent */
 	/*
-	 * Rows with level 0 are sorted. Rows on other levels stay after their row of level 0, in
-	 * their original order.
+	 * Only rows with level 0 are sorted. The rows below them stay with them, in their original
+	 * order.
 	 */
 	QUERY_ORDER_HEADS,
-	/* Rows with the same parent are sorted among themselves and stay below their parent. */
+	/* Rows with the same parent are sorted among themselves, below their parent. */
 	QUERY_ORDER_TREE
 };
 
 /* The distinct strings of a column, for callers that read columns. */
 struct query_names {
 	/*
-	 * owned; NULL if the column has no names; the strings are borrowed until the query is
-	 * closed
+	 * owned; NULL if the column has no names; each string is borrowed until the query is closed
 	 */
 	const char **texts;
 	uint32_t *sizes; /* owned */
@@ -51,7 +50,7 @@ struct query_batch_column {
 	const uint64_t *values; /* numbers, or bit patterns in double and signed columns */
 	const uint32_t *codes;  /* text columns: indexes in the names of the column */
 	const uint8_t *flags;   /* booleans: 0 or 1 */
-	/* 0 if the row has no value in this column; NULL means that all rows have a value */
+	/* indexed by row: 0 if there is no value; NULL means that all rows have a value */
 	const uint8_t *there;
 };
 
@@ -62,7 +61,7 @@ struct query_batch {
 	struct query_batch_column *columns;
 };
 
-/* A member of q->state that is freed when the query is closed (owned.h). */
+/* A member of q->state to free when the query is closed (owned.h). */
 struct query_owned {
 	size_t offset, size;
 	void (*release)(void *member);
@@ -73,9 +72,7 @@ struct query_def {
 	struct hdb_query_spec spec;
 	/* size of q->state, which is zeroed before `open` */
 	size_t state_size;
-	/*
-	 * table whose records are the rows of the query, with q->total set, or 0 if there is none
-	 */
+	/* table whose records are the rows, so that q->total is known, or 0 if none */
 	enum store_table rows_of;
 	/*
 	 * Prepares the query: reads options and targets, builds tables, and sets facts and q->total
@@ -86,13 +83,13 @@ struct query_def {
 	/* Sets the cells of the next row, which are initially null. Returns HDB_OK or HDB_END. */
 	int (*next)(struct query *q, struct hdb_error *err);
 	/*
-	 * Sets the cells of row number `no`. Used instead of `next` if `open` has set q->total.
-	 * Called for rows 0, 1, 2 and so on, in order.
+	 * Sets the cells of row number `no`. Used in place of `next` if `open` has set q->total.
+	 * Called for rows 0, 1, 2 and so on.
 	 */
 	int (*row)(struct query *q, size_t no, struct hdb_error *err);
 	/*
-	 * Sets the cells of row number `no` that take longer, after `row`: not for rows that are
-	 * dropped by a test of the other cells, or only counted. May be NULL.
+	 * Sets the expensive cells of row number `no`, after `row`. Skipped for rows that are only
+	 * counted, or that a test of the other cells drops. May be NULL.
 	 */
 	int (*rest)(struct query *q, size_t no, struct hdb_error *err);
 	/*
@@ -101,35 +98,29 @@ struct query_def {
 	 * not supported.
 	 */
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
-	/* number of columns that `batch` sets, beginning with the first column of the spec */
+	/* number of columns that `batch` sets, from the first of the spec */
 	size_t batch_columns;
-	/* members of q->state to free after `close`; the last has no function; NULL: none */
+	/* members of q->state to free after `close`; the last one has no function; or NULL */
 	const struct query_owned *owned;
 	/* Frees what `owned` cannot. May be NULL. */
 	void (*close)(struct query *q);
-	/*
-	 * whether the query compares with databases of earlier dumps; other queries do not accept
-	 * them
-	 */
+	/* whether the query compares with databases of earlier dumps, which other queries reject */
 	bool takes_before;
 	enum analysis_population population; /* may be changed by `open` */
 	enum query_order order;
 	unsigned uses; /* enum query_use */
 	/* meaning of --heap for this query; NULL means that the rows are objects of that heap */
 	const char *heap_help;
-	/* reason shown if an answer has no rows; NULL means the default in common_facts.c */
+	/* reason to show for an answer without rows; NULL means the default in common_facts.c */
 	const char *no_rows;
 	/*
-	 * table in which an answer is stored if no arguments were given (kept_answers.h), or
-	 * STORE_ANSWER_OPTIONS for a query that requires arguments; 0 if answers are not stored
+	 * table for stored answers without arguments (kept_answers.h), or STORE_ANSWER_OPTIONS for
+	 * a query that requires arguments; 0 if answers are not stored
 	 */
 	enum store_table keeps;
 };
 
-/*
- * Defines query_ID. Options, columns, facts and other members come from its .query file. The
- * functions are given here.
- */
+/* Defines query_ID. Everything but the functions comes from its .query file. */
 #define QUERY_DEFINE(id, ...) const struct query_def query_##id = { QUERY_##id, __VA_ARGS__ }
 /* Members for arrays of columns and of facts. */
 #define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
@@ -140,48 +131,44 @@ struct query_def {
  */
 #include <query/shared.query.h>
 
-/* The options of a query that has no options of its own. */
+/* The options of a query without options. */
 extern const struct hdb_option_spec query_no_options[];
 
-/* Bit flags for options and columns that a definition shares with others (object_columns.h). */
+/* Shared options and columns that a query uses (object_columns.h). */
 enum query_use {
 	QUERY_USES_STRENGTH = 1, /* --retained */
 	QUERY_USES_HEAP = 2,     /* --heap */
-	/* Adds QUERY_OBJECT_COLUMNS and --depth. The column "id" is the object of the row. */
+	/* adds QUERY_OBJECT_COLUMNS and --depth; the column "id" is the object of the row */
 	QUERY_ROWS_ARE_OBJECTS = 4,
 	QUERY_CHOOSES_COLUMNS = 8, /* the query itself sets native and heap, and has no --depth */
-	/* Adds only the column `native`, for the object of the row. */
+	/* adds only the column `native`, for the object of the row */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
-	/*
-	 * Retained sizes are shown only if they are already known, because the answer must be fast.
-	 */
+	/* shows retained sizes only if they are already known, because the answer must be fast */
 	QUERY_IF_KNOWN = 64,
-	/*
-	 * With --heap, the query reads all objects and filters them itself with heap_passes_over.
-	 */
+	/* with --heap, the query reads all objects and filters them itself with heap_passes_over */
 	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
 
-/* Indexes of the object columns, or SIZE_MAX if the query does not have them. */
+/* Indexes of the object columns, or SIZE_MAX for those that the query lacks. */
 struct query_object_places {
 	bool is_used;
 	size_t id, native, retained_native, heap, depth, heaps[4];
-	unsigned heap_count; /* number of heaps that have a column */
+	unsigned heap_count; /* number of heaps with a column */
 };
 
-/* A running query. Users of the library know it as struct hdb_rows. */
+/* A running query; struct hdb_rows to users of the library. */
 struct query {
 	const struct query_def *def;
 	struct heap *heap;      /* borrowed */
 	struct derive *derive;  /* borrowed */
 	struct base_work *work; /* borrowed */
-	/* heap, derived tables and work, in the form that analyses require */
+	/* the same three, as analyses expect them */
 	struct session session;
-	struct hdb_query_args args; /* the arrays and strings to which it points are borrowed */
+	struct hdb_query_args args; /* its arrays and strings are borrowed */
 	/*
-	 * the targets of args, followed by the objects given by number, as strings; owned; set by
+	 * targets of args, then objects given by number, all as strings; owned; set by
 	 * query_read_args
 	 */
 	const char **targets;
@@ -192,7 +179,7 @@ struct query {
 	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
 	void *state;          /* state of the query */
 	int failure;          /* first failure of a function that sets cells or facts, or 0 */
-	struct hdb_error why; /* valid if `failure` is not 0 */
+	struct hdb_error why; /* its message, if `failure` is not 0 */
 	/* number of rows without a limit, or QUERY_TOTAL_UNKNOWN */
 	uint64_t total;
 	enum analysis_population population; /* coverage.h */
@@ -202,12 +189,12 @@ struct query {
 	struct query_filter *filter; /* created by filter.c from args.filter, or NULL */
 	/* with a filter: number of rows that it accepts, or QUERY_TOTAL_UNKNOWN */
 	uint64_t wanted_total;
-	/* The remaining members are managed by rows.c and the files next to it. */
-	/* columns of the spec by index; SIZE_MAX if the spec does not have them */
+	/* the remaining members are private to rows.c and the files next to it */
+	/* indexes of these columns in the spec, or SIZE_MAX */
 	size_t label, label_kind, label_value;
 	size_t *columns; /* the shown columns, as indexes of spec.columns */
 	size_t column_count;
-	/* indexed by column: names of columns that options have renamed; NULL if there are none */
+	/* indexed by column: columns that options have renamed, or NULL if none */
 	struct query_renamed *renamed;
 	/* indexed by column of the spec; NULL if no column has names; owned */
 	struct query_names *names;
@@ -216,7 +203,7 @@ struct query {
 	struct base_vec row_text; /* bytes of the strings in the current row */
 	struct query_fact *facts; /* facts that have been set, in the order of spec.facts */
 	size_t fact_count;
-	/* facts that every query can have, which precede its own facts */
+	/* facts that any answer may begin with */
 	struct query_fact *common;
 	size_t common_count;
 	struct query_sorted *sorted; /* set when the rows have been sorted */
@@ -232,7 +219,7 @@ struct query {
 	uint32_t *only_before; /* only_heap for each earlier database; owned */
 	/* see kept_answers.h; NULL if the answer is not stored */
 	struct query_kept *kept;
-	/* whether the remaining rows are only counted, so that `next` may leave cells null */
+	/* whether rows are only counted, so that `next` may leave cells null */
 	bool is_counting;
 };
 
@@ -242,16 +229,13 @@ struct query {
 #define QUERY_TARGET_SET (HDB_TARGET_CLASS | HDB_TARGET_PATTERN | HDB_TARGET_LOADER)
 
 /*
- * Checks all options and the number of targets against the definition, and collects the targets in
- * q->targets. Returns HDB_EUSAGE with a description of the error. `open` functions can therefore
- * rely on valid values.
+ * Checks options and the number of targets against the definition, and collects the targets in
+ * q->targets, so that `open` functions can rely on valid values. Returns HDB_EUSAGE with a
+ * description of the error.
  */
 int query_read_args(struct query *q, struct hdb_error *err);
 
-/*
- * Returns an option of a definition, whether its own or a shared one, or NULL if there is none with
- * this name.
- */
+/* Returns an option of a definition, its own or a shared one, or NULL. */
 const struct hdb_option_spec *query_find_option(const struct query_def *def, const char *name);
 
 /* Returns the default value of an option, or NULL if there is no default. */
@@ -278,18 +262,15 @@ unsigned query_choice(const struct query *q, const char *name);
 /* ---- columns ---- */
 
 /*
- * Selects the columns to show and their order, given their names separated by commas. For `open`
- * functions whose options determine which columns make sense. If the spec has the option "columns",
- * that option is applied before `open`.
+ * Selects the columns to show, and their order, by a list of names separated by commas. For `open`
+ * functions whose options determine the useful columns. The option "columns", if the spec has it,
+ * is applied before `open`.
  */
 void query_choose(struct query *q, const char *names);
-/*
- * Chooses columns by names that the user has given. Fails immediately with HDB_EUSAGE if a name is
- * unknown.
- */
+/* Selects columns by names from the user. Fails immediately with HDB_EUSAGE if one is unknown. */
 int query_choose_named(struct query *q, const char *names, struct hdb_error *err);
 
-/* A column whose name and type depend on options. Names are copied. */
+/* A column with a name and type that depend on options. Names are copied. */
 struct query_renamed {
 	struct hdb_column column; /* its name is NULL if the column is as in the spec */
 	char *name;               /* owned */
@@ -307,51 +288,47 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * Turns the query into another one and calls the `open` function of that query. For `open`
- * functions. The state is lost, and no facts may have been set.
+ * For `open` functions: turns the query into another and calls that one's `open`. The state is
+ * lost, and no facts may have been set.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 
 /* ---- cells and facts ---- */
 
 /*
- * Functions that set cells and facts return nothing. If one of them fails (because memory is
- * exhausted or the database cannot be read), the query keeps the first error, and the framework
- * reports it instead of the row or of a successful opening. `open` and `next` therefore need not
- * check.
+ * Functions that set cells and facts return nothing. If one fails (because memory is exhausted or
+ * the database cannot be read), the query keeps the first error, and the framework reports it in
+ * place of the row or the opening. So `open` and `next` need not check.
  */
 void query_fail(struct query *q, int code, const struct hdb_error *why);
-/* Returns HDB_OK, or the first error that was kept. */
+/* Returns HDB_OK, or the first error. */
 int query_failed(const struct query *q, struct hdb_error *err);
 
 /* Makes a cell null. All cells are initially null. */
 void query_null(struct query *q, size_t column);
-/*
- * Sets a cell in a column of type COUNT, BYTES, ID or BOOL. The type of the column determines the
- * meaning of the value.
- */
+/* Sets a cell in a column of type COUNT, BYTES, ID or BOOL. */
 void query_set(struct query *q, size_t column, uint64_t value);
 void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
 /*
- * Sets a text cell. Strings are copied. They must be valid UTF-8 (heap/values/text.h ensures this).
- * A C string's encoding of U+0000 becomes a zero byte.
+ * Sets a text cell to a copy of a string, which must be valid UTF-8 (see heap/values/text.h).
+ * U+0000 in its C encoding becomes a zero byte.
  */
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);
 /*
- * Sets a column to the text of a string in the heap: the whole text up to QUERY_STRING_MAX_BYTES,
- * or otherwise its start and "... (1234567 characters)". Returns HDB_NOTFOUND, without setting
- * anything, if the dump does not contain the characters.
+ * Sets a column to the text of a string in the heap, up to QUERY_STRING_MAX_BYTES; a longer one is
+ * truncated and followed by "... (1234567 characters)". Returns HDB_NOTFOUND, and sets nothing, if
+ * the dump does not contain the characters.
  */
 int query_set_string(struct query *q, size_t column, uint32_t ix, struct hdb_error *err);
 int query_fact_string(struct query *q, const char *name, uint32_t ix, struct hdb_error *err);
-/* Sets a text cell to a string that is valid until the query is closed, and is not copied. */
+/* Sets a text cell to a string that stays valid until the query is closed, without copying. */
 void query_lend_text(struct query *q, size_t column, const char *text);
 void query_lend_text_n(struct query *q, size_t column, const char *text, size_t size);
 void query_format(struct query *q, size_t column, const char *format, ...) HDB_PRINTF(3, 4);
 
-/* Set a fact, given its name in spec.facts. The spec determines the type. */
+/* Set a fact by its name in spec.facts, which determines its type. */
 void query_fact(struct query *q, const char *name, uint64_t value);
 void query_fact_int(struct query *q, const char *name, int64_t value);
 void query_fact_text(struct query *q, const char *name, const char *text);
@@ -369,15 +346,15 @@ void query_zeroed(struct query *q);
 /* ---- rows that pass ---- */
 
 /*
- * Returns whether rows are tested and the test uses this column. Rows are tested by a filter, or
- * for their rank while sorting. Such a column must be set before query_test.
+ * Returns whether this column must be set before query_test: rows are tested, by a filter or for
+ * their rank when sorting, and the test uses this column.
  */
 bool query_is_tested(const struct query *q, size_t column);
 
 /*
- * Tests a row as soon as the tested columns are set. For `next` functions whose rows are expensive.
- * If *wanted is set to false, the caller can skip the remaining columns, call query_reset, and
- * produce the next row. Without a filter or a sort with a limit, all rows pass.
+ * For `next` functions with expensive rows: tests a row as soon as the tested columns are set. If
+ * *wanted is false, the caller can skip the other columns, call query_reset, and produce the next
+ * row. Without a filter, or a sort with a limit, all rows pass.
  */
 int query_test(struct query *q, bool *wanted, struct hdb_error *err);
 /* Makes all cells null again. */
@@ -396,16 +373,16 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix);
  */
 void query_set_label(struct query *q, size_t column, uint32_t ix);
 
-/* The strings that a column can have, in any order, possibly with duplicates. */
+/* All strings that a column may have, in any order, possibly with duplicates. */
 struct query_name_set {
 	const char *const *texts; /* borrowed until the query is closed */
 	uint32_t count;
-	/* by string, set by query_set_names: index in the sorted names of the column */
+	/* set by query_set_names: for each string, its index in the sorted names of the column */
 	uint32_t *codes;
 };
 
 /*
- * Declares which strings a column can have. For `open` functions. The names of the column are
+ * For `open` functions: declares all strings that a column may have. The names of the column are
  * sorted. If they are too long in total, the column gets no names, and the query no batches.
  */
 void query_set_names(struct query *q, size_t column, const struct query_name_set *set);
@@ -419,8 +396,8 @@ struct query_sides {
 };
 
 /*
- * Starts a query. `args` is borrowed. The caller must close *out with query_close. Together with
- * the look-up by name in queries/queries.h, this implements hdb_query.
+ * Starts a query; with the look-up by name in queries/queries.h, this is hdb_query. `args` is
+ * borrowed. The caller must close *out with query_close.
  */
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err);
@@ -436,14 +413,13 @@ size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 /*
- * Returns a column, or NULL if there are fewer columns. Numbers after those of the shown columns
- * refer to columns that are not shown.
+ * Returns a column, or NULL after the last. Columns that are not shown come after those that are.
  */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
- * Finds a column by name and returns its number. Columns of the spec that are not shown have higher
- * numbers than the shown columns, and are null. Returns SIZE_MAX if the spec has no such column.
+ * Finds a column by name. Columns that are not shown come after those that are, and are null.
+ * Returns SIZE_MAX if the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */
@@ -452,7 +428,7 @@ const struct hdb_value *query_value(const struct query *q, size_t column);
 const struct hdb_value *query_cell(const struct query *q, const char *column);
 /* Returns whether the current row's cell in this column is the given string. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
-/* Returns the static array of common facts, which precede the answer's own facts. */
+/* Returns the common facts, which precede the answer's own facts; static. */
 const struct hdb_column *query_common_facts(size_t *count);
 /* Return facts that have been set. */
 size_t query_fact_count(const struct query *q);

@@ -1,11 +1,10 @@
 /*
  * query/row_sort.c - sorts rows by a column. Without a limit, all rows are kept, within the memory
- * budget. With a limit, only the best rows are kept, in a heap with the worst of them as its root,
- * so the amount of memory depends on the limit.
+ * budget. With a limit, only the best rows are kept, in a heap with the worst at its root, so
+ * memory depends only on the limit.
  *
  * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
- * the rows with the same parent and then arranged in preorder. In this case, all rows are kept,
- * regardless of the limit.
+ * those with the same parent, then arranged in preorder. This keeps all rows, whatever the limit.
  */
 #include "base/bytes.h"
 #include "base/scope.h"
@@ -21,19 +20,19 @@
 
 /* Number of rows between two checks of the cancel flag. */
 #define STEP_ROWS 4096
-/* Overhead of an allocation with malloc, in bytes. */
+/* Overhead of a malloc allocation, in bytes. */
 #define MALLOC_OVERHEAD 16
 
 /* A stored row: column_count numbers of 8 bytes, as many types of one byte, and the strings. */
 struct kept_row {
-	uint64_t order; /* number of the row, which determines the order of rows with equal keys */
-	/* for rows with levels, 1 + `order` of the parent, or 0 if there is none */
+	uint64_t order; /* row number; breaks ties between equal keys */
+	/* for rows with levels, 1 + `order` of the parent, or 0 if none */
 	uint64_t parent;
 	uint32_t size_bytes; /* size of the whole structure */
 	uint8_t bytes[];
 };
 
-/* Maximum size of a row, because a string is stored as offset << 32 | size. */
+/* Maximum size of a row. A string is stored as offset << 32 | size. */
 #define ROW_TEXT_MAX UINT32_MAX
 
 /* State of sorting. */
@@ -43,11 +42,11 @@ struct query_sorted {
 	size_t key; /* the column to sort by */
 	size_t column_count;
 	bool descending;
-	bool is_tree; /* rows have parents */
-	/* whether the rows are sorted; until they are, they form a heap if there is a limit */
+	bool is_tree; /* whether rows have parents */
+	/* whether the rows are sorted; before that, they form a heap if there is a limit */
 	bool is_ordered;
-	bool only_heads; /* whether rows that have a parent stay in their original order */
-	bool is_early;   /* whether rows can be dropped as soon as their key has been set */
+	bool only_heads; /* whether rows with a parent stay in their original order */
+	bool is_early;   /* whether a row can be dropped once its key is set */
 	uint64_t limit;  /* number of rows to keep, or 0 for all */
 	uint64_t left;   /* number of rows dropped early */
 	struct base_stage stage;
@@ -80,7 +79,7 @@ static int compare_values(const struct hdb_value *a, const struct hdb_value *b)
 }
 
 /*
- * Returns a value below 0 if `a` comes before `b`. Rows without a value come last in both orders.
+ * Returns a negative value if `a` comes before `b`. Rows without a value come last in either order.
  */
 static int compare_keys(const struct query_sorted *s, const struct key *a, const struct key *b)
 {
@@ -180,7 +179,7 @@ static bool is_before(const struct query_sorted *s, const struct kept_row *a,
 	return compare_keys(s, &x, &y) < 0;
 }
 
-/* Moves the row at `at` down the heap until all rows below it come before it. */
+/* Moves the row at `at` down the heap until it comes after all rows below it. */
 static void sift_down(const struct query_sorted *s, size_t at, size_t count)
 {
 	struct kept_row **rows = s->rows.data;
@@ -218,7 +217,7 @@ static bool beats_root(const struct query *q, const struct query_sorted *s, uint
 }
 
 /*
- * Reports progress in the stage of this sort, because reading a row may have started other stages.
+ * Reports progress in the stage of the sort, because reading a row may have started another stage.
  */
 static int step(struct query *q, const struct query_sorted *s, struct hdb_error *err)
 {
@@ -247,9 +246,8 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 }
 
 /*
- * Returns whether a row can be dropped as soon as its key is known, so that its other columns need
- * not be computed. This is not possible if the key is filled in last, or if rows of other heaps are
- * dropped later.
+ * Returns whether a row can be dropped once its key is known, without computing its other columns.
+ * This is impossible if the key is filled in last, or if rows of other heaps are dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {
@@ -295,7 +293,7 @@ static int keep_row(struct query *q, struct query_sorted *s, uint64_t order, str
 	return r;
 }
 
-/* Sorts the rows. Uses heap sort, which needs no extra memory and never takes quadratic time. */
+/* Sorts the rows with heap sort, which needs no extra memory and never takes quadratic time. */
 static void order_rows(struct query_sorted *s)
 {
 	struct kept_row **rows = s->rows.data;
@@ -329,7 +327,7 @@ static uint64_t level_of(const struct query_sorted *s, const struct kept_row *ro
 	return value.type == HDB_TYPE_NULL ? 0 : value.u;
 }
 
-/* Finds the parents. The parent of a row is the last previous row on a lower level. */
+/* Finds the parent of each row: the last previous row at a lower level. */
 static int find_parents(const struct query_sorted *s, size_t column, struct base_vec *stack,
 			struct hdb_error *err)
 {
@@ -351,7 +349,7 @@ static int find_parents(const struct query_sorted *s, size_t column, struct base
 	return HDB_OK;
 }
 
-/* Returns the position at which the children of a row begin. */
+/* Returns where the children of a row begin. */
 static size_t find_children(const struct query_sorted *s, uint64_t parent)
 {
 	struct kept_row *const *rows = s->rows.data;

@@ -1,6 +1,5 @@
 /*
- * query/row_values.c - access to the values of a query: shown columns, the cells of the current
- * row, and facts.
+ * query/row_values.c - the values of a query: shown columns, cells of the current row, and facts.
  */
 #include "heap/heap_database.h"
 #include "heap/values/text.h"
@@ -62,7 +61,7 @@ bool query_cell_is(const struct query *q, const char *column, const char *text)
 	       memcmp(v->text, text, v->text_size) == 0;
 }
 
-/* Maximum number of bytes in the list of columns in a message. */
+/* Maximum size of the list of columns in a message. */
 #define LIST_BYTES 150
 
 void query_fail(struct query *q, int code, const struct hdb_error *why)
@@ -102,7 +101,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(void)snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
-		/* Skips columns of heaps that this dump does not have. */
+		/* This dump may lack these heaps. */
 		if (strncmp(column->name, "retained_heap", 13) != 0)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
@@ -111,7 +110,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/* Finds a column by name. The names in this answer take precedence over the names in the spec. */
+/* Finds a column by name. Names in this answer take precedence over those in the spec. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;
@@ -281,7 +280,7 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 	int r;
 
 	/*
-	 * row_text moves as it grows, so only the offset is stored until the row is complete
+	 * row_text moves as it grows, so store an offset until the row is complete
 	 * (query_place_texts).
 	 */
 	value->text = NULL;
@@ -296,14 +295,14 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 		query_null(q, column);
 		return;
 	}
-	/* A string composed of several parts may have been truncated within a character. */
+	/* The string may have been truncated within a character. */
 	value->text_size = heap_drop_broken((char *)q->row_text.data + value->u, size);
 	q->row_text.count = value->u + value->text_size;
 }
 
-/* Size of the buffer for a string. Most strings fit. */
+/* Size of the buffer for a string, large enough for most. */
 #define STRING_BYTES 4096
-/* Maximum size of a string. Class paths and documents fit. Longer strings are truncated. */
+/* Maximum size of a string, large enough for class paths and documents. */
 #define QUERY_STRING_MAX_BYTES ((size_t)1 << 20)
 
 /* The text of a string. */
@@ -313,7 +312,7 @@ struct string_text {
 	size_t size;
 };
 
-/* Reads a string. After a failure, there is nothing to free. */
+/* Reads a string. After a failure, nothing needs to be freed. */
 static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		       struct hdb_error *err)
 {
@@ -415,7 +414,7 @@ void query_unplace_texts(struct query *q)
 	for (size_t i = 0; i < q->def->spec.column_count; i++) {
 		struct hdb_value *value = &q->cells[i];
 
-		/* Borrowed and empty strings do not change. */
+		/* Leave borrowed and empty strings alone. */
 		if (value->type == HDB_TYPE_TEXT && value->text_size && q->row_text.data &&
 		    value->text == (const char *)q->row_text.data + value->u)
 			value->text = NULL;
@@ -458,7 +457,7 @@ void query_set_class_of(struct query *q, size_t column, uint32_t ix)
 
 /* ---- facts ---- */
 
-/* Makes room for a fact, in the order of the spec. Returns NULL if memory is exhausted. */
+/* Inserts a fact in the order of the spec. Returns NULL if memory is exhausted. */
 static struct query_fact *make_fact(struct query *q, const char *name)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;

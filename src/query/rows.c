@@ -1,6 +1,6 @@
 /*
- * query/rows.c - runs a query: checks the arguments, opens it, and returns, sorts, limits and
- * counts its rows.
+ * query/rows.c - runs a query: checks arguments, opens it, and returns, sorts, limits and counts
+ * rows.
  */
 #include "query/owned.h"
 #include "query/rows.h"
@@ -63,12 +63,12 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
-	/* The shared options have already been read. Only the columns differ. */
+	/* The shared options have already been read; only the columns differ. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
 
-/* Fails because the column to sort by is not in this answer. All its values would be null. */
+/* Fails because the column to sort by is not in this answer, so all its values would be null. */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -84,7 +84,7 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 }
 
 /*
- * Returns whether the user chooses columns before rows are read. If so, columns to sort by are also
+ * Returns whether the user chooses columns before rows are read; columns to sort by are then also
  * filled in.
  */
 static bool chooses_columns(const struct query *q)
@@ -114,7 +114,7 @@ static int sort_rows(struct query *q, struct hdb_error *err)
 	return query_sort(q, column, is_text == is_turned, q->args.limit, err);
 }
 
-/* Checks that everything could be read from all databases. */
+/* Checks that all databases could be read. */
 static int check_heaps(const struct query *q, int (*check)(struct heap *, struct hdb_error *),
 		       struct hdb_error *err)
 {
@@ -126,15 +126,14 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * Checks that data could be read. A read error must never result in a wrong answer. If reading has
- * failed, this error is reported instead of later errors, which may be due to the zeros returned
- * instead of data.
+ * Checks for read errors, which must never result in a wrong answer. Reports a read error before
+ * later errors, which may only be due to zeros in place of data.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {
 	/*
-	 * The size of the file is checked from time to time, and always at the end, so that an
-	 * answer based on a damaged file never ends without an error.
+	 * Checks the size of the file from time to time, and always at the end, so that an answer
+	 * from a damaged file never ends without an error.
 	 */
 	int (*check)(struct heap *, struct hdb_error *) =
 		r == HDB_OK && q->made % ROWS_A_CHECK ? heap_check : heap_check_size;
@@ -142,7 +141,7 @@ static int check_read(const struct query *q, int r, struct hdb_error *err)
 
 	if (r >= 0 && q->failure)
 		r = query_failed(q, err);
-	/* The existing message is kept unless a failed read caused the error. */
+	/* Keep the existing message unless a failed read caused the error. */
 	if (r == HDB_EINTR || check_heaps(q, check, &why) >= 0)
 		return r;
 	if (err)
@@ -167,7 +166,7 @@ static void set_filters(struct query *q, bool is_on)
 		set_filter(q, q->before[i].heap, q->only_before[i], is_on);
 }
 
-/* Calls a function of the query while the filter for the requested heap is active. */
+/* Calls a function of the query with the heap filter active. */
 static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error *),
 		   struct hdb_error *err)
 {
@@ -182,7 +181,7 @@ static int in_heap(struct query *q, int (*call)(struct query *, struct hdb_error
 	return r;
 }
 
-/* Prepares the query, or begins to read a kept answer. */
+/* Prepares the query, or starts reading a stored answer. */
 static int begin(struct query *q, struct hdb_error *err)
 {
 	int r;
@@ -284,7 +283,7 @@ void query_close(struct query *q)
 
 /* ---- rows ---- */
 
-/* Returns whether a tested cell is null, in which case def->rest may set it. */
+/* Returns whether a tested cell is null, so that def->rest may still set it. */
 static bool lacks_tested(const struct query *q)
 {
 	bool lacks = false;
@@ -314,7 +313,7 @@ static int next_row(struct query *q, struct hdb_error *err)
 	return HDB_END;
 }
 
-/* Produces the next row. Sets *is_shown to whether the row has passed all tests. */
+/* Produces the next row. Sets *is_shown to whether it passed all tests. */
 static int make_one(struct query *q, bool *is_shown, struct hdb_error *err)
 {
 	bool is_elsewhere = false, is_wanted = true;
@@ -346,10 +345,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/*
-		 * The flag is also set after a failure, which leaves the query in an undefined
-		 * state.
-		 */
+		/* Set even after a failure, which leaves the query in an undefined state. */
 		q->has_ended = true;
 		return r;
 	}
@@ -418,7 +414,7 @@ int query_next_batch(struct query *q, struct query_batch *out, struct hdb_error 
 		TRY(BASE_ALLOC(q->batch.columns, columns + 1, "columns", err));
 	q->batch.count = 0;
 	r = q->def->batch(q, &q->batch, err);
-	/* A batch has many rows, so the size of the file is checked every time. */
+	/* A batch has many rows, so check the size of the file every time. */
 	q->made += r == HDB_OK ? q->batch.count : 0;
 	r = check_read(q, r, err);
 	if (r != HDB_OK) {
@@ -437,7 +433,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	/* A filter examines the cells of all rows, so they cannot be omitted. */
+	/* A filter needs the cells of all rows. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
 	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
 		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)

@@ -14,8 +14,8 @@ int query_record(struct query *q, size_t no, void *record, struct hdb_error *err
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
 /*
- * Sets a text column to a string that may not be valid UTF-8. Invalid bytes are replaced, and the
- * string is truncated to a few hundred bytes.
+ * Sets a text column to a string that may be invalid UTF-8. Replaces invalid bytes, and truncates
+ * the string to a few hundred bytes.
  */
 void query_set_clean_text(struct query *q, size_t column, const char *text, size_t size);
 
