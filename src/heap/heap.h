@@ -646,7 +646,7 @@ bool heap_keeps_dump(const struct heap *heap);
 int heap_find_state(struct heap *heap, struct hdb_error *err);
 void heap_release_state(struct heap *heap);
 
-/* Opens the dump. Returns HDB_ECHANGED if it is not the one that was imported. */
+/* Opens the dump. Returns HDB_ECHANGED if it has changed since the import. */
 int heap_open_dump(struct heap *heap, struct hdb_error *err);
 
 #endif
