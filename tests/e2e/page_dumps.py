@@ -45,6 +45,9 @@ try:
             # Strings of the dump are not texts of the page.
             commands = [c for c in commands if "java -" not in c and "-jar" not in c]
             check(f"{name} {view}: no command: {commands[:2]}", not commands)
+            # A sentence begins with what it is about.
+            bare = browser.run("[...document.querySelectorAll('main article h2')].map(h => h.innerText).filter(t => /^(the|an?) /.test(t))")
+            check(f"{name} {view}: sentences without a subject: {bare[:2]}", not bare)
             if "q=explain" in view:
                 groups += browser.run("[...document.querySelectorAll('main tbody tr')].filter(r => / java\\.lang\\.VirtualThread/.test(r.innerText) && !r.querySelector('a.object, a[href*=\"obj=\"]')).length")
                 # A group of objects has no ID: its row opens nothing.

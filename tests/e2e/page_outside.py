@@ -84,6 +84,10 @@ try:
     check(f"owners over three dumps: {have}", "A.cache 3.0 MiB" in have and "B.gone 0 B" in have and "one" in have and "three" in have)
     names = browser.run("[...document.querySelectorAll('.lines .legend span')].map(s => s.title)")
     check(f"an owner with several lines has a name for each: {names}", names == ["A.cache", "B.gone", "the VM: a.Thing", "the VM: b.Other (1)", "the VM: b.Other (2)"])
+    # A comparison with itself, or with a dump that is not open, becomes that with the dump before.
+    for address in "#/compare?db=1&before=1", "#/compare?db=1&before=9":
+        browser.run(f"location.hash = {address!r}; 1")
+        check(f"{address} is mended", browser.until("location.hash.includes('before=0') && document.querySelector('main .card') !== null"))
     layout("owners over dumps")
     accessible("owners over dumps")
 

@@ -42,6 +42,9 @@ def selects(path, what, by):
     check(f"{path}: then a tap opens a row", browser.until(f"location.hash !== {here!r}"))
 
 
+# Numbers of columns, in the order on a phone, and what is sorted.
+HEADS = "[...document.querySelectorAll('main th')].map(h => h.innerText.split(/[\\n,]/)[0] + (h.ariaSort === 'descending' ? '!' : '')).slice(0, 3)"
+
 try:
     browser.size(390, 844)
     browser.open(URL)
@@ -49,10 +52,17 @@ try:
     if not browser.run("fetch('/api/health').then(r => r.json()).then(h => h.sql)"):
         sys.exit(0)  # heapdb was built without SQL, which computes common sizes
     go("#/histogram", "main tbody tr", "a table without fingers")
+    heads = browser.run(HEADS)
+    check(f"the column that orders the rows is marked and in view: {heads}", heads[0] == "name" and heads[1].startswith("shallow") and heads[1].endswith("!"))
     check("a mouse needs no button", browser.run(f"getComputedStyle({BUTTON}).display") == "none")
     browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
     selects("#/histogram", "class", "Its objects retain")
     selects("#/class?target=java.util.HashMap", "object", "It retains")
+    go("#/all?q=strings&sort=objects", "main tbody tr", "groups of equal strings")
+    tap(BUTTON)
+    browser.until("document.querySelector('.tick input') !== null")
+    tap(row(0, 0))
+    check("several objects in a row are not selected as one", browser.run("document.querySelector('main tbody tr').cells[2].innerText") != "1" and browser.run("document.querySelector('.selection') === null"))
     go("#/all?q=info", "main tbody tr", "a table of facts")
     check("rows that are no objects are not selected", browser.run(f"{BUTTON} === null"))
     check("nothing went wrong in the page: " + "; ".join(browser.errors[:3]), not browser.errors)

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Failure, Params, Progress, report, Row } from "./api";
 import { Name } from "./objects";
 import { href, readRoute } from "./route";
-import { percent, forPage, visible } from "./text";
+import { counted, percent, forPage, visible } from "./text";
 export interface Reply {
   answer?: Answer;
   error?: string;
@@ -173,6 +173,12 @@ export function Marks({ facts }: { facts: Row }) {
     ["Stale", facts.stale],
     ["Incomplete", facts.incomplete],
     ["Left out", facts.cut],
+    [
+      "Combined",
+      facts.folded
+        ? `${counted(Number(facts.folded), "object")} counted at another above, because the tree is too large`
+        : null,
+    ],
     ["Deadlock", facts.deadlock],
     ["Counted", facts.counted && facts.counted !== "reachable" ? `${facts.counted} objects` : null],
   ];

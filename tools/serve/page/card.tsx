@@ -22,7 +22,7 @@ interface CardProps {
 }
 
 export function Card({ kind, figure, share, of = "of the heap", sentence, first, act, more, children }: CardProps) {
-  const hasShare = typeof share === "number" && share < 99.95;
+  const hasShare = typeof share === "number" && Math.abs(share - 100) >= 0.05;
   return (
     <article class={`card ${kind}${first ? " first" : ""}`}>
       <p class="figure">

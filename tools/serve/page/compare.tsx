@@ -8,7 +8,7 @@ import { Choice, MapView } from "./map";
 import { classPage, Name, Obj } from "./objects";
 import { Panel } from "./parts";
 import { change, href, linkTo, readRoute } from "./route";
-import { bytes, counted, number, visible } from "./text";
+import { bytes, capital, counted, number, visible } from "./text";
 import { General } from "./general";
 import { Props } from "./list";
 
@@ -30,7 +30,8 @@ const CARDS = 3; // owners shown as cards
 function Owner({ row: r }: { row: Row }) {
   const id = r.id ? String(r.id) : null,
     objects = Number(r.objects ?? 0),
-    was = Number(r.objects_before ?? 0);
+    was = Number(r.objects_before ?? 0),
+    name = String(r.name).replace(/^(the|an?) /, capital); // of "the VM", "a GC root"; other names are those of fields
   return (
     <Card
       kind="finding"
@@ -39,7 +40,7 @@ function Owner({ row: r }: { row: Row }) {
       of="of the heap before"
       sentence={
         <>
-          {id ? <Obj id={id} text={r.name} wrap /> : visible(String(r.name))}
+          {id ? <Obj id={id} text={name} wrap /> : visible(name)}
           {` ${r.status === "new" ? "is new and holds" : "holds"} ${bytes(Number(r.retained))}`}
           {r.held ? (
             <>
@@ -178,7 +179,8 @@ function Owners({ order, names }: { order: number[]; names: string[] }) {
 
 export function Compare({ route, databases }: Props) {
   const now = Number(route.params.db ?? 0),
-    before = route.params.before,
+    asked = route.params.before,
+    before = databases[Number(asked)] && Number(asked) !== now ? asked : undefined, // else the default pair is shown
     times = useTimes(databases);
   useEffect(() => {
     if (before !== undefined || !times || times.length < 2) return;

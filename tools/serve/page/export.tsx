@@ -111,7 +111,7 @@ export function ExportMenu({ of }: { of: Exported }) {
           {item("copy", "Copy as CSV", "All rows of the shown columns")}
         </div>
       </details>
-      <span class="count" role="status">
+      <span class="count said" role="status">
         {status}
       </span>
       {making && <button onClick={making}>Cancel</button>}

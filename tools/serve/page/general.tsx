@@ -245,6 +245,15 @@ const named = (row: Row): Row => ({
   value_label: row.value_label ?? row.value,
 });
 
+// Columns by which the server orders the rows of a query.
+const orders: Record<string, string> = {
+  histogram: "shallow",
+  duplicates: "wasted",
+  collections: "wasted",
+  arrays: "shallow",
+  strings: "shallow",
+};
+
 export function General({
   route,
   query,
@@ -296,6 +305,7 @@ export function General({
           hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide}
           first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
           each={query === "entries" ? named : undefined}
+          order={orders[query]}
           ofClasses={isOfClasses}
           onOpen={isOfClasses ? (row) => (location.hash = classPage(String(row.name))) : undefined}
         />

@@ -566,8 +566,8 @@ export function Picture({
                   : `${number(cells.length)} cells. `}
         {!late && !over && !search && !report && !low && (
           <span class="keys">
-            Click or arrows and Enter zoom in. Escape or a click on the {shape === "icicle" ? "first row " : "frame "}
-            zooms out. The right button or “.” opens a menu.
+            A click or Enter zooms in, a click on the {shape === "icicle" ? "first row" : "frame"} or Escape zooms out.
+            Right button or “.”: menu.
           </span>
         )}
       </p>

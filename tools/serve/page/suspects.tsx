@@ -31,6 +31,13 @@ function Sentence({ head }: { head: Row }) {
     owner = text(head.owner_text),
     held = text(head.held_text),
     to = countLink(head);
+  // The sentence of a leaking object says why it leaks, not which object it is.
+  if (head.id && /^(leaking|library)$/.test(String(head.kind)))
+    return (
+      <>
+        <Obj id={head.id} text={head.label ?? head.class} wrap /> leaks: <Joined text={sentence} />
+      </>
+    );
   const at = held ? sentence.indexOf(held, owner.length) : -1;
   if (report || at < 0 || !sentence.startsWith(owner)) return <Joined text={sentence} />;
   return (

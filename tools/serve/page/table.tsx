@@ -32,11 +32,11 @@ const OPTIONAL = ["native", "retained_native", "unreachable_objects", "unreachab
 const NAMES = ["name", "label", "class", "key", "key_label", "field"];
 const FIGURES = ["value", "text", "retained", "wasted", "retained_delta", "below_objects"];
 
-// Order of columns in narrow windows: names, then the main figures, then all others.
-function rankOf(c: Column, all: Column[]): number {
+// Order of columns in narrow windows: names, the column that orders the rows, the main figures, then all others.
+function rankOf(c: Column, all: Column[], order?: string): number {
   const has = (names: string[]) => all.some((o) => names.includes(o.name)),
     first = has(NAMES) ? NAMES : has(["text"]) ? ["text"] : ["id"];
-  return first.includes(c.name) ? 0 : FIGURES.includes(c.name) ? 1 : 2;
+  return first.includes(c.name) ? 0 : c.name === order ? 1 : FIGURES.includes(c.name) ? 2 : 3;
 }
 
 function remembered(what: string): string[] {
@@ -57,7 +57,7 @@ interface Shown {
 }
 
 // Selects and orders the columns: only those with values that the user has not hidden.
-function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean): Shown {
+function useColumns({ columns, rows, what, tree, order }: TableProps): Shown {
   const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
   const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && OPTIONAL.includes(name));
   const filled = useMemo(
@@ -84,7 +84,7 @@ function useColumns(columns: Column[], rows: Row[], what: string, tree?: boolean
     hidden,
     hide,
     isTight,
-    used: isTight ? [...wide].sort((a, b) => rankOf(a, wide) - rankOf(b, wide)) : wide,
+    used: isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide,
     barred: ["retained", "wasted"].find((name) => wide.some((c) => c.name === name)),
   };
 }
@@ -281,7 +281,7 @@ interface HeadProps {
 }
 
 function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
-  const mark = sort === c.name ? " ▾" : sort === `-${c.name}` ? " ▴" : "";
+  const mark = sort === c.name ? "\u00a0▾" : sort === `-${c.name}` ? "\u00a0▴" : "";
   return (
     <th title={c.help} class={isNumber(c) ? "n" : ""} aria-sort={sortOf(c, sort)}>
       {onSort ? (
@@ -320,9 +320,10 @@ function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection 
     anchor = useRef(-1);
   const nameOf = (row?: Row): string | null => {
     const name = String((ofClasses ? row?.name : row?.id) ?? "");
+    if (!ofClasses && Number(row?.objects ?? 1) > 1) return null; // the ID is that of one of several objects
     return (ofClasses ? name : /^0x0*[1-9a-f]/.test(name)) ? name : null;
   };
-  const isPossible = !report && hasSql() && nameOf(shown[0]) !== null;
+  const isPossible = useMemo(() => !report && hasSql() && shown.some((r) => nameOf(r) !== null), [shown]);
   return {
     names,
     isPossible,
@@ -411,6 +412,7 @@ interface TableProps {
   rows: Row[];
   total: number | null;
   sort?: string;
+  order?: string; // column that orders the rows if the user does not sort them
   onSort?(c: string): void;
   tree?: boolean;
   what: string;
@@ -437,7 +439,7 @@ export function Table(props: TableProps) {
     isFiltered = filter.text.trim() !== "";
   const { top, onScroll } = usePlace(box, rows, what),
     folding = useFolding(rows, tree),
-    shownColumns = useColumns(columns, rows, what, tree),
+    shownColumns = useColumns(props),
     { used, barred } = shownColumns;
   const matching = (list: Row[]) => {
     const found = props.filter
@@ -706,6 +708,7 @@ interface QueryTableProps {
   limit?: number;
   links?: Links;
   empty?: string;
+  order?: string;
   each?(row: Row): Row;
   ofClasses?: boolean;
   titles?: Record<string, string>;
@@ -736,6 +739,11 @@ function describedColumns(
     }))
     .map((c) => ({ ...c, title: c.title.replace(/ >=$/, ", at least") }));
 }
+
+// Returns whether numbers of the column descend. Options of a query may change its order.
+const isOrdered = (rows: Row[], name?: string): boolean =>
+  name !== undefined &&
+  rows.every((r, i) => typeof r[name] === "number" && (!i || Number(r[name]) <= Number(rows[i - 1][name])));
 
 // ---- first rows ----
 
@@ -779,6 +787,8 @@ export function QueryTable(props: QueryTableProps) {
     target = props.params.target;
   const columns = useMemo(() => describedColumns(answer, props), [answer]);
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
+  const order = useMemo(() => (isOrdered(rows, props.order) ? props.order : undefined), [rows, props.order]),
+    shownSort = sort ?? order;
   if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
   if (!answer || reply.error)
     return (
@@ -815,7 +825,8 @@ export function QueryTable(props: QueryTableProps) {
         columns={columns}
         rows={rows}
         total={isFirst ? null : answer.total_rows}
-        sort={sort}
+        sort={shownSort}
+        order={order}
         what={what}
         onOpen={props.onOpen}
         ofClasses={props.ofClasses}
@@ -827,7 +838,9 @@ export function QueryTable(props: QueryTableProps) {
         file={report ? undefined : { query, params }}
         every={report ? undefined : every}
         onSort={
-          sortKey ? (c) => change({ [sortKey]: sort === c ? `-${c}` : sort === `-${c}` ? undefined : c }) : undefined
+          sortKey
+            ? (c) => change({ [sortKey]: shownSort === c ? `-${c}` : shownSort === `-${c}` ? undefined : c })
+            : undefined
         }
       />
       {(reply.late || isFirst) && <Wait reply={{ ...reply, answer: undefined }} what={what} />}
