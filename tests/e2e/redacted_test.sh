@@ -87,6 +87,8 @@ for threads in 1 4; do
 	redacted other $threads whole
 	redacted whole $threads whole
 done
+heapdb strings --db zero.heapdb --limit 1 > out 2> said
+grep -q ' ([0-9]* zero chars) ' out || { echo "zeros are not counted: $(cat out)"; exit 1; }
 # The marker stays in converted dumps, also with identifiers of another size.
 heapdb convert mark.hprof long.hprof --id-size 8 --quiet > /dev/null
 redacted long 2 'most primitive values were removed'

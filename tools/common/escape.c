@@ -73,16 +73,21 @@ size_t escape_text(struct bytes *out, const char *text, size_t size)
 	size_t columns = 0;
 
 	for (size_t at = 0; at < size;) {
-		char buf[ESCAPE_SIZE];
+		char buf[ESCAPE_SIZE + 32];
 		uint32_t c = 0;
-		const size_t n = utf8_decode(text + at, size - at, &c);
-		size_t escaped;
+		size_t n = utf8_decode(text + at, size - at, &c), zeros = 0, escaped;
 
-		if (n == 0)
+		while (at + zeros < size && !text[at + zeros])
+			zeros++;
+		if (zeros > 1) {
+			n = zeros;
+			escaped = (size_t)snprintf(buf, sizeof(buf), "(%zu zero chars)", zeros);
+		} else if (n == 0) {
 			escaped = (size_t)snprintf(buf, sizeof(buf), "\\x%02x",
 						   (unsigned)(unsigned char)text[at]);
-		else
+		} else {
 			escaped = escape_char(buf, c);
+		}
 		if (escaped > 0) {
 			bytes_add(out, buf, escaped);
 			columns += escaped;

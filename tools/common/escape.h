@@ -21,7 +21,8 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 
 /*
  * Appends `text` for display: control characters as \n, \t, \x1b, bidirectional and invisible
- * characters as \u{202e}, invalid bytes as \xff. Returns the number of terminal columns.
+ * characters as \u{202e}, invalid bytes as \xff, and consecutive zeros, such as a redacted string,
+ * as (12 zero chars). Returns the number of terminal columns.
  */
 size_t escape_text(struct bytes *out, const char *text, size_t size);
 
