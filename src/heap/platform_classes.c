@@ -13,6 +13,58 @@ static const char *const platform_prefixes[] = {
 	"kotlin.",  "kotlinx.",  "scala.",       "groovy.lang.", "clojure.lang.",
 };
 
+/* Libraries that wait, read and call back on behalf of an application. */
+static const char *const library_prefixes[] = {
+	"akka.",
+	"ch.qos.logback.",
+	"com.codahale.metrics.",
+	"com.fasterxml.jackson.",
+	"com.github.benmanes.caffeine.",
+	"com.google.common.",
+	"com.google.gson.",
+	"com.mchange.",
+	"com.mongodb.",
+	"com.mysql.",
+	"com.rabbitmq.client.",
+	"com.zaxxer.hikari.",
+	"feign.",
+	"io.grpc.",
+	"io.lettuce.",
+	"io.micrometer.",
+	"io.netty.",
+	"io.projectreactor.",
+	"io.reactivex.",
+	"io.undertow.",
+	"io.vertx.",
+	"okhttp3.",
+	"okio.",
+	"oracle.jdbc.",
+	"org.aspectj.",
+	"org.apache.catalina.",
+	"org.apache.commons.",
+	"org.apache.coyote.",
+	"org.apache.hc.",
+	"org.apache.http.",
+	"org.apache.kafka.clients.",
+	"org.apache.logging.",
+	"org.apache.pekko.",
+	"org.apache.tomcat.",
+	"org.eclipse.jetty.",
+	"org.h2.",
+	"org.hibernate.",
+	"org.jboss.",
+	"org.mariadb.jdbc.",
+	"org.mybatis.",
+	"org.postgresql.",
+	"org.quartz.",
+	"org.slf4j.",
+	"org.springframework.",
+	"reactor.",
+	"redis.clients.",
+	"retrofit2.",
+	"rx.",
+};
+
 static const char *const primitive_names[] = {
 	"boolean", "byte", "char", "short", "int", "long", "float", "double",
 };
@@ -42,15 +94,26 @@ bool heap_is_anonymous_class(const char *class_name)
 	return inner && inner[1] && !inner[1 + strspn(inner + 1, "0123456789")];
 }
 
+static bool has_prefix(const char *class_name, const char *const *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+#define HAS_PREFIX(name, list) has_prefix(name, list, sizeof(list) / sizeof((list)[0]))
+
 /* See the header. The prefixes end with a dot, so "java." does not match "java2.X". */
 bool heap_is_platform_class(const char *class_name)
 {
 	if (is_primitive_name(class_name))
 		return true;
-	for (size_t i = 0; i < sizeof(platform_prefixes) / sizeof(platform_prefixes[0]); i++)
-		if (strncmp(class_name, platform_prefixes[i], strlen(platform_prefixes[i])) == 0)
-			return true;
-	return false;
+	return HAS_PREFIX(class_name, platform_prefixes);
+}
+
+bool heap_is_library_class(const char *class_name)
+{
+	return HAS_PREFIX(class_name, library_prefixes);
 }
 
 /*
@@ -88,8 +151,5 @@ bool heap_is_value_class(const char *class_name)
 	for (size_t i = 0; i < sizeof(value_names) / sizeof(value_names[0]); i++)
 		if (strcmp(class_name, value_names[i]) == 0)
 			return true;
-	for (size_t i = 0; i < sizeof(value_prefixes) / sizeof(value_prefixes[0]); i++)
-		if (strncmp(class_name, value_prefixes[i], strlen(value_prefixes[i])) == 0)
-			return true;
-	return false;
+	return HAS_PREFIX(class_name, value_prefixes);
 }

@@ -13,6 +13,12 @@
 bool heap_is_platform_class(const char *class_name);
 
 /*
+ * Returns whether a class belongs to a library that many applications use, according to a table of
+ * prefixes.
+ */
+bool heap_is_library_class(const char *class_name);
+
+/*
  * Returns whether a class is anonymous, such as "a.Cache$1". An anonymous collection class holds
  * the objects that its enclosing class stores in it.
  */

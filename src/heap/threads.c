@@ -238,15 +238,27 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err)
 {
-	for (; depth < trace->frame_count; depth++) {
-		struct store_frame frame;
+	uint32_t library = STORE_NONE;
+	struct store_frame frame;
+	int r = HDB_OK;
 
+	for (; depth < trace->frame_count; depth++) {
 		to.buf[0] = '\0';
-		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
+		TRY_ERRORS(r = heap_trace_frame(heap, trace, depth, &frame, err));
+		if (r != HDB_OK)
+			break;
 		TRY(heap_frame_text(heap, &frame, to.buf, to.size, err));
-		if (!heap_is_platform_class(to.buf))
+		/* the class that the JVM generates for a lambda has no source */
+		if (heap_is_platform_class(to.buf) || strstr(to.buf, "$$Lambda"))
+			continue;
+		if (!heap_is_library_class(to.buf))
 			return HDB_OK;
+		if (library == STORE_NONE)
+			library = depth;
 	}
 	to.buf[0] = '\0';
-	return HDB_OK;
+	if (library == STORE_NONE)
+		return HDB_OK;
+	TRY_FOUND(heap_trace_frame(heap, trace, library, &frame, err));
+	return heap_frame_text(heap, &frame, to.buf, to.size, err);
 }

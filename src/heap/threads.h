@@ -58,8 +58,8 @@ int heap_frame_text(struct heap *heap, const struct store_frame *frame, char *bu
 
 /*
  * Writes the innermost frame of an application class, in the format of heap_frame_text. Starts at
- * frame number `depth`. Writes "" if there is no such frame, or if the dump lacks a frame before
- * it.
+ * frame number `depth` and ends where the dump lacks a frame. If there is no such frame, writes
+ * the innermost frame of a library, or "".
  */
 int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		   struct base_text to, struct hdb_error *err);

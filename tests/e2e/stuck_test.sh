@@ -9,7 +9,8 @@ for tool in java javac; do
 done
 cd "$TMPDIR"
 mkdir classes
-javac -J-XX:TieredStopAtLevel=1 -nowarn -d classes "$HDB_ROOT/tests/java/Stuck.java" 2> javac.log ||
+javac -J-XX:TieredStopAtLevel=1 -nowarn -d classes "$HDB_ROOT"/tests/java/okio/Source.java \
+	"$HDB_ROOT/tests/java/Stuck.java" 2> javac.log ||
 	{ echo "no JDK 17 here"; exit 77; }
 failed=0
 
@@ -38,7 +39,7 @@ starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
 stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
 second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
 reader|0|Its only thread \"printer-0\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|printer-0
-outbox|0|Its thread \"sms\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|sms
+outbox|0|Its thread \"sms\" is in Stuck$Outbox.send(Stuck.java:53) (socket read).|sms
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
 screen_of second
