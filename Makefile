@@ -1,12 +1,12 @@
 # heapdb - builds the library, the command and the tests. `make help` lists the targets.
 #
-# Sources are found, not listed: src/ROOM/*.c and one folder below make the library,
-# tools/heapdb/*.c, tools/oql/*.c and others of tools the command, tests/ROOM/*_test.c one test program each.
-# Everything that is made goes under build/.
+# Sources are found by wildcards. src/ROOM/*.c and src/ROOM/*/*.c make the library, tools/heapdb/*.c and most other
+# directories of tools make the command, and each tests/ROOM/*_test.c makes a test program. All output goes to build/.
 #
-# Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread
-# (sanitizers, built apart in build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS,
-# LDFLAGS, LDLIBS for additions. RELEASE=1: the same bytes in every folder. PORTABLE=1 (build/portable) takes the second ways of base/platform.h. V=1 shows commands whole instead of `CC src/base/sort.c`.
+# Variables: CC (gcc or clang), OPT (-O2 -g), DEV=1 (-Werror), SAN=address,undefined or SAN=thread (sanitizers, built in
+# build/san and build/tsan), PREFIX, DESTDIR, and CPPFLAGS, CFLAGS, LDFLAGS, LDLIBS for additions. RELEASE=1 makes the
+# output independent of the directory. PORTABLE=1 (build/portable) uses the fallbacks in base/platform.h. V=1 prints
+# complete commands instead of lines such as `CC src/base/sort.c`.
 
 CC       = gcc
 AR       = ar
@@ -34,7 +34,7 @@ SOVER   := $(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(su
 SONAME  := libheapdb.so.$(SOVER)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
-# Rooms that work on every object and reference: 3 to 5 % of an import and of the first query.
+# Rooms that process every object and reference. -O3 saves 3 to 5 % of an import and of the first query.
 HOT_ROOMS    = base store graph import derive
 HOT_OPT      = $(if $(filter -O2,$(OPT)),$(if $(filter $(HOT_ROOMS:%=src/%/%),$<),-O3))
 ALL_CPPFLAGS = -D_GNU_SOURCE $(if $(PORTABLE),-DPORTABLE -include src/base/platform.h )$(DOOR_FLAGS) -Iinclude -Isrc -I$(BUILD)/rules $(ROOM) $(CPPFLAGS)
@@ -45,7 +45,8 @@ SANFLAGS     = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit
 LIB_LIBS     = -llmdb -lxxhash -lpcre2-8 -lzstd -ldeflate -lz -lpthread $(LDLIBS)
 CMD_LIBS     = $(LIB_LIBS) $(if $(mcp_door),-ljansson) $(DOOR_LIBS) -lm
 
-# A door whose library is missing is left out: what is not empty, its header was found and linked.
+# A feature ("door") whose library is missing is omitted. The result is not empty if the header was found and a program
+# links.
 links_with   = $(shell printf '\043include <$(1)>\nint main(void){return 0;}' | \
 	$(CC) $(CPPFLAGS) $(LDFLAGS) -x c - $(2) -o /dev/null 2>/dev/null && echo yes)
 mcp_door    := $(call links_with,jansson.h,-ljansson)
@@ -54,7 +55,7 @@ TEST_LIBS    = $(CMD_LIBS) -lcmocka -lm
 
 links        = $(shell printf '\043include <$(1)>\nint main(void){return (long)$(2) == 1;}' | \
 	$(CC) -w $(CPPFLAGS) $(LDFLAGS) -x c - -o /dev/null $(3) 2>/dev/null && echo yes)
-# The file that a program which is linked with $(1) loads for it.
+# Name of the shared library that a program linked with $(1) loads.
 needs        = $(shell mkdir -p $(BUILD) && printf 'int main(void){return 0;}' | \
 	$(CC) $(LDFLAGS) -x c - -o $(BUILD)/needs -Wl,--no-as-needed $(1) 2>/dev/null && \
 	readelf -d $(BUILD)/needs 2>/dev/null | sed -n 's/.*NEEDED.*\[\($(2)[^]]*\)\]/\1/p')
@@ -70,7 +71,7 @@ $(if $(HAVE_PNG),,$(info no libpng: `heapdb export bitmaps DIR` writes no pictur
 HAVE_ARCHIVE := $(call links,archive.h,archive_read_support_filter_by_code,-larchive $(if $(findstring -static,$(LDFLAGS)),-llzma -lbz2 -llz4 -lzstd -lz))
 $(if $(HAVE_ARCHIVE),,$(info no libarchive 3.5 or newer: built without .zip, .tar, .xz, .lz4, .bz2))
 ARCHIVE_LIBRARY := $(if $(HAVE_ARCHIVE),$(call needs,-larchive,libarchive))
-# Loaded by `heapdb serve` alone; empty, in a static program, it is linked like the others.
+# Loaded by `heapdb serve` at run time. If this is empty, as in a static program, the library is linked like the others.
 HTTP_LIBRARY := $(if $(HAVE_SERVE),$(call needs,-lmicrohttpd,libmicrohttpd))
 HAVE_YAML   := $(call links,yaml.h,yaml_parser_load,-lyaml)
 $(if $(HAVE_YAML),,$(info no libyaml: built without `heapdb gate`))
@@ -83,7 +84,7 @@ lib_src     := $(sort $(wildcard src/*/*.c src/*/*/*.c))
 serve_src   := $(sort $(wildcard tools/serve/*.c))
 sql_src     := $(sort $(wildcard tools/sqlite/*.c))
 MACOS       := $(if $(PORTABLE),$(findstring macos,$(shell $(CC) -dumpmachine)))
-# Java VMs are found by way of Linux's /proc.
+# These files find Java VMs through Linux's /proc.
 linux_src    = $(addprefix tools/capture/,attach.c cgroup.c identity.c janitor.c meters.c perfdata.c process.c vm_dump.c vm_memory.c vms.c)
 cmd_src     := $(sort $(wildcard tools/heapdb/*.c tools/oql/*.c tools/common/*.c tools/capture/*.c tools/androidfiles/*.c tools/jfr/*.c tools/memory/*.c tools/export/*.c tools/pictures/*.c tools/notes/*.c tools/watch/*.c) $(if $(mcp_door),$(wildcard tools/mcp/*.c)) \
 	$(if $(HAVE_SQLITE),$(sql_src)) \
@@ -134,7 +135,7 @@ replay_bin  := $(foreach f,$(fuzz_src),$(if $(call picked,fuzz_$(notdir $(f))),\
 	$(BUILD)/tests/fuzz_$(basename $(notdir $(f)))))
 sample      := build/sample.hprof
 
-# What stands before a command: it is shown as its kind and its file.
+# Prefix of a command that prints its kind and its file instead of the command.
 say          = $(if $(filter 1,$(V)),,@echo '$(1) $(2)';)
 CC_SAID      = $(call say,CC,$<)
 LINK_SAID    = $(call say,LINK,$@)
@@ -166,7 +167,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(rule_tables) $(query_defs) $(row_tables
 	@mkdir -p $(@D)
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Answers that are kept in databases are those of these sources.
+# Answers stored in a database are valid only for the sources that produced them, which this hash identifies.
 $(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/layout/*.rows src/analysis/*.rows src/heap/*/*.rows src/queries/*/*.rows)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
@@ -174,7 +175,7 @@ $(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules sr
 $(BUILD)/obj/src/store/tables.o: private ROOM = -include $(BUILD)/sources.h
 $(BUILD)/obj/src/store/tables.o: $(BUILD)/sources.h
 
-# The rules of `explain` are inside the library.
+# The rules of `explain` are embedded in the library.
 $(BUILD)/rules_text.h: $(wildcard src/queries/explain/rules/*.rules)
 	@mkdir -p $(@D)
 	@awk 'BEGIN { printf "#define RULES_TEXT" } { gsub(/\\/, "\\\\"); gsub(/"/, "\\\""); printf " \\\n\t\"%s\\n\"", $$0 } \
@@ -182,7 +183,7 @@ $(BUILD)/rules_text.h: $(wildcard src/queries/explain/rules/*.rules)
 $(BUILD)/obj/src/queries/explain/rules_text.o: private ROOM = -include $(BUILD)/rules_text.h
 $(BUILD)/obj/src/queries/explain/rules_text.o: $(BUILD)/rules_text.h
 
-# Tables that are rules files: rows of an array in C. What is wrong in one is an error of its line.
+# Rules files become rows of C arrays. Compiler errors refer to the lines of the rules file.
 $(BUILD)/rules/%.rules.h: src/%.rules tools/rules.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rules.awk $< > $@
@@ -196,7 +197,7 @@ $(BUILD)/rules/%.query.h: src/%.query tools/query.awk
 $(BUILD)/rules/%.query.h: tools/%.query tools/query.awk
 	@mkdir -p $(@D)
 	@awk -f tools/query.awk $< > $@
-# Tables whose rows are a line each.
+# Tables with one row per line.
 $(BUILD)/rules/%.rows.h: src/%.rows tools/rows.awk
 	@mkdir -p $(@D)
 	@awk -f tools/rows.awk $< > $@
@@ -205,11 +206,11 @@ $(BUILD)/rules/%.rows.h: tools/%.rows tools/rows.awk
 	@awk -f tools/rows.awk $< > $@
 lint-headers lint-compile lint-cppcheck lint-tidy lint-analyzer: $(rule_tables) $(query_defs) $(row_tables)
 
-# The page and the head of the schema are inside the program.
+# The page and the head of the schema are embedded in the program.
 $(BUILD)/obj/tools/serve/serve_bundle.o: $(wildcard tools/serve/bundle/*)
 $(BUILD)/obj/tools/heapdb/schema.o: tools/heapdb/schema_head.json
 
-# Remembers the list of objects, so that a source that goes away leaves the library too.
+# Records the list of objects, so that deleting a source file also removes its object from the library.
 $(BUILD)/lib.list: FORCE
 	@mkdir -p $(@D)
 	@echo '$(lib_obj)' | cmp -s - $@ || echo '$(lib_obj)' > $@
@@ -227,7 +228,7 @@ $(shared_lib): $(lib_obj) $(BUILD)/lib.list $(export_map)
 		-o $@ $(lib_obj) $(LIB_LIBS)
 	@ln -sf $(@F) $(@D)/$(SONAME)
 
-# The command's files but its main, for fuzz targets; no one installs it.
+# The command's files except main.c, for tests and fuzz targets. Not installed.
 $(command_lib): $(filter-out %/main.o,$(cmd_obj))
 	@rm -f $@
 	$(AR_SAID)$(AR) rcs $@ $^
@@ -235,7 +236,7 @@ $(command_lib): $(filter-out %/main.o,$(cmd_obj))
 $(BUILD)/heapdb: $(cmd_obj) $(static_lib)
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $(cmd_obj) $(static_lib) $(CMD_LIBS)
 
-# The extension that SQLite loads: it calls SQLite by way of what it is given, and exports one name.
+# The SQLite extension. It calls SQLite through the function table that it receives, and exports one symbol.
 $(BUILD)/obj/extension/%.o: tools/sqlite/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) -Itools -DHEAPSQL_EXTENSION $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -247,7 +248,7 @@ $(BUILD)/heapdb.so: $(ext_obj) $(static_lib) tools/sqlite/extension.map
 $(BUILD)/hprofgen: $(gen_obj) $(static_lib)
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $(gen_obj) $(static_lib) $(LIB_LIBS)
 
-# A test that needs more of the linker says so in its opening comment: ` * Link with: -Wl,...`
+# A test that needs linker options lists them in its opening comment: ` * Link with: -Wl,...`
 $(BUILD)/tests/%_test: $(BUILD)/obj/tests/%_test.o $(support_obj) $(command_lib) $(static_lib)
 	@mkdir -p $(@D)
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) $$(sed -n 's/^ \* Link with: //p' tests/$*_test.c) -o $@ $< \
@@ -260,11 +261,11 @@ $(BUILD)/tests/fuzz_%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/repla
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(support_obj) \
 		$(command_lib) $(static_lib) $(TEST_LIBS)
 
-# What the Python package loads: the library, SQL, OQL, and files of columns. See tools/python.
+# The shared library of the Python package: the library, SQL, OQL, and Parquet and Arrow files. See tools/python.
 door_obj     = $(call obj_of,$(filter-out $(if $(MACOS),$(linux_src)),tools/python/python_door.c $(wildcard \
 	tools/common/*.c tools/export/*.c tools/oql/*.c tools/capture/*.c tools/memory/*.c tools/watch/*.c) \
 	$(if $(HAVE_SQLITE),$(sql_src))))
-# For macOS, which knows neither, what is not HDB_API is hidden by the compiler.
+# macOS supports neither option. There, -fvisibility=hidden hides all symbols that are not HDB_API.
 elf_names    = -Wl,-soname,libheapdb.so -Wl,--version-script=$(@D)/exports.map
 $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list $(export_map) tools/python/python.map
 	@mkdir -p $(@D)
@@ -272,7 +273,7 @@ $(python_lib): $(lib_obj) $(door_obj) $(BUILD)/lib.list $(export_map) tools/pyth
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -shared $(if $(MACOS),,$(elf_names)) \
 		-o $@ $(lib_obj) $(door_obj) $(LIB_LIBS) $(if $(HAVE_SQLITE),-lsqlite3 -lm) $(ARCHIVE_LIBS)
 
-# Examples see what a user of the installed library sees: heapdb.h and libheapdb.
+# Examples use only what is installed: heapdb.h and libheapdb.
 $(BUILD)/examples/%: $(BUILD)/obj/tests/examples/%.o $(static_lib)
 	@mkdir -p $(@D)
 	$(LINK_SAID)$(CC) $(ALL_LDFLAGS) -o $@ $< $(static_lib) $(LIB_LIBS)
@@ -289,7 +290,7 @@ objects: $(lib_obj) $(cmd_obj) $(ext_obj) $(door_obj) $(gen_obj) $(support_obj) 
 test-programs: $(generator) $(test_bin) $(replay_bin) $(example_bin)
 
 test: private SET = quick
-test: all test-programs $(sample) ## run the quick tests; T=name runs all whose name contains it
+test: all test-programs $(sample) ## run the quick tests; T=name: all tests whose names contain it
 test-slow: private SET = slow
 test-slow: all test-programs $(sample) ## run the tests that `make test` leaves out
 test-all: private SET = all
@@ -298,22 +299,21 @@ test test-slow test-all:
 	@BUILD=$(BUILD) T='$(T)' SET=$(SET) LIMIT=$(LIMIT) DUMP=$(sample) CC='$(CC)' \
 		TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp sh tests/run.sh
 
-check: test ## the same as test
+check: test ## same as test
 
-golden: all $(generator) $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: of some)
+golden: all $(generator) $(example_bin) $(sample) ## rewrite the expected output of tests/cli (T=name: only tests whose names contain it)
 	@BUILD=$(BUILD) T='$(T)' LIMIT=$(LIMIT) DUMP=$(sample) sh tests/run_cli.sh --write
 
 bench: all $(generator) ## run the benchmarks
 	@if [ -f bench/run.sh ]; then BUILD=$(BUILD) sh bench/run.sh; \
 	else echo "no benchmarks: bench/run.sh is not there"; fi
 
-bench-gate: all $(generator) $(sample) ## instructions and times of import and queries against the commit before (BASE=COMMIT; needs valgrind)
+bench-gate: all $(generator) $(sample) ## compare instructions and times with the previous commit (BASE=COMMIT; needs valgrind)
 	@BUILD=$(BUILD) CC="$(CC)" DUMP=$(sample) BASE=$(BASE) sh bench/gate.sh || [ $$? -eq 77 ]
 
-# Clang's fuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A short quarantine and
-# short stacks of allocations, and no weights of what is kept, make more than twice the runs a
-# second.
-fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
+# Runs libFuzzer on each tests/fuzz/NAME.c, with tests/corpus/NAME as seeds. A small quarantine, short allocation stacks
+# and -entropic=0 more than double the number of runs per second.
+fuzz: ## fuzz each parser; FUZZ=name: only one, SECS=60: seconds per target
 	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
 		build/fuzz/libheapdb.a build/fuzz/libheapdb-command.a \
 		$(patsubst %.c,build/fuzz/obj/%.o,$(support_src))
@@ -331,9 +331,8 @@ fuzz: ## fuzz each parser; FUZZ=name one of them, SECS=60 seconds each
 			build/fuzz/corpus/$$name tests/corpus/$$name; \
 	done
 
-# AFL++ on the same targets: its driver calls them in a loop; what it keeps is under build/afl/out.
-# It starts from what clang's fuzzer kept, if that ran before.
-fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seconds each
+# Runs AFL++ on the same targets. Its output is in build/afl/out. It starts with libFuzzer's corpus if there is one.
+fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name: only one, SECS=60: seconds per target
 	@command -v afl-clang-fast >/dev/null || { echo "fuzz-afl: afl++ is not installed"; exit 1; }
 	@AFL_QUIET=1 AFL_USE_ASAN=1 $(MAKE) --no-print-directory BUILD=build/afl CC=afl-clang-fast \
 		build/afl/libheapdb.a build/afl/libheapdb-command.a \
@@ -357,7 +356,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name one target, SECS=60 seco
 			echo "crashes: build/afl/out/$$name/default/crashes"; exit 1; fi; \
 	done
 
-hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## the long forms of the campaigns against bad input (hours)
+hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## run the long forms of the tests against bad input (hours)
 	@for t in store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated import/growth \
 		import/memory query/growth derive/company graph/parts_faults watch/trend; do \
 		echo "hostile $$t"; HEAPDB_HOSTILE=long DUMP=$(sample) $(BUILD)/tests/$${t}_test || exit 1; done
@@ -366,14 +365,14 @@ hostile: all $(generator) $(test_bin) $(replay_bin) $(sample) ## the long forms 
 	@echo "hostile relations"; PATH="$(abspath $(BUILD)):$$PATH" BUILD=$(abspath $(BUILD)) HEAPDB_HOSTILE=long \
 		DUMP=$(abspath $(sample)) HDB_ROOT=$(CURDIR) sh tests/oracle/relations_test.sh
 
-# Each mutant is built and tested by itself, in a copy of the tree below $(BUILD).
-mutants: ## break the sources in 40 small ways; a test must fail for each (AREA=sql: of that area)
+# Each mutant is built and tested separately, in a copy of the tree below $(BUILD).
+mutants: ## break the sources in 40 small ways; a test must fail for each (AREA=sql: only that area)
 	BUILD=$(BUILD) python3 tests/mutants/mutants.py
 
-# Every night: the tests under the sanitizers of gcc and of clang, what works on threads under
-# ThreadSanitizer, the tests under valgrind, the long forms, some minutes of each fuzz target; the
-# work in an eighth of a dump's size.
-nightly: ## all that takes too long for every change
+# Runs all tests under the sanitizers of gcc and clang, the multithreaded tests under ThreadSanitizer, the tests under
+# valgrind, the long forms of the tests, each fuzz target for some minutes, and queries with an eighth of the dump's
+# size as memory.
+nightly: ## all checks that take too long to run for every change
 	$(MAKE) lint-tidy lint-analyzer TIDY_NODES=225000 ANALYZER_STATES=5
 	$(MAKE) test-all SAN=address,undefined LIMIT=3000
 	$(MAKE) test-all SAN=address,undefined BUILD=build/clang-san CC=clang LIMIT=3000
@@ -405,8 +404,8 @@ nightly: ## all that takes too long for every change
 	set -e; for leg in bookworm "--user bookworm" trixie "--user trixie" "--no-mounts bookworm"; do \
 		rc=0; sh .ci/bare $$leg || rc=$$?; [ $$rc -eq 0 ] || [ $$rc -eq 77 ]; done
 
-# Programs that make thousands of databases, kill others or wait for faults are not run here:
-# sanitizers see them. Neither is a measure of time of code that PCRE2's JIT compiler makes: it reads ahead of texts,
+# Not run: programs that create thousands of databases, kill other processes or inject faults, which run under the
+# sanitizers. Also not run: the test of secrets, because code from PCRE2's JIT compiler reads beyond the end of strings,
 # which valgrind reports.
 valgrind_skip := store/flips query/flips import/damage import/faults e2e/cli_faults store/crash base/truncated e2e/cli_truncated derive/company \
 	import/growth import/memory query/growth graph/parts_faults base/secrets
@@ -418,11 +417,11 @@ valgrind: all $(test_bin) $(replay_bin) $(sample) ## the test programs and the r
 			--leak-check=full --errors-for-leak-kinds=definite $$t $$inputs > build/valgrind.log 2>&1 || \
 			{ tail -40 build/valgrind.log; exit 1; }; done
 
-# Counts are files that a test run as another user must be able to write, too.
-cov: ## which lines the tests reach, by file (build/cov)
+# A test that runs as another user must be able to write its coverage files, hence the umask.
+cov: ## line coverage of the tests, by file (build/cov)
 	@find build/cov -name '*.gcda' -delete 2>/dev/null || true
 	@umask 0; $(MAKE) --no-print-directory BUILD=build/cov OPT='-O0 -g --coverage' LDFLAGS=--coverage LIMIT=3000 test-all || \
-		echo "cov: tests failed, which says nothing of the lines; what a killed process ran is not counted"
+		echo "cov: some tests failed; lines run by killed processes are not counted"
 	@cd build/cov && find obj/src obj/tools -name '*.gcda' | sort | xargs -r gcov -n 2>/dev/null | \
 	awk '/^File/ { file = $$2; gsub("\047", "", file) } \
 	     /^Lines/ && file ~ /^(src|tools)\/.*\.c$$/ { split($$2, p, /[:%]/); n = $$4; \
@@ -430,13 +429,13 @@ cov: ## which lines the tests reach, by file (build/cov)
 	     { if (/^Lines/) file = "" } \
 	     END { if (all) printf "%6.1f %%  %6d lines  all\n", 100 * hit / all, all }'
 
-demo: $(sample) ## build on all cores, import the sample dump and ask it a few questions
+demo: $(sample) ## build on all cores, import the sample dump and run a few queries
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$$(nproc)) all
 	@rm -f build/sample.heapdb; BUILD=$(BUILD) SAMPLE=$(sample) sh tools/demo.sh
 
 # --- the page --------------------------------------------------------------------------------------
 
-# Needs node and npm; what it makes is checked in, so that nobody else does.
+# Needs node and npm. The output is checked in, so building heapdb does not.
 PAGE_TMP = build/page
 page: ## compile tools/serve/page (TypeScript) into tools/serve/bundle (needs npm)
 	@mkdir -p $(PAGE_TMP)
@@ -499,8 +498,8 @@ lint-sh:
 		shellcheck .ci/run && echo "shellcheck: clean"; \
 	else echo "shellcheck: not installed"; fi
 
-# All of clang's warnings come before it optimises, not all of gcc's. What gcc builds is linked as well. With DEV=1,
-# what $(CC) builds is what `make DEV=1` builds.
+# clang reports all its warnings even without optimisation, but gcc does not. gcc's output is also linked. With DEV=1,
+# $(CC) reuses the output of `make DEV=1`.
 lint-compile:
 	@set -e; for cc in gcc clang; do \
 		if ! command -v $$cc >/dev/null; then echo "$$cc: not installed"; continue; fi; \
@@ -511,8 +510,9 @@ lint-compile:
 		echo "$$cc -Werror: clean"; \
 	done
 
-# Suppressed: gcc and clang both shift negative numbers arithmetically; cppcheck takes an array that is
-# handed over by BASE_TEXT inside TRY for a value (clang-tidy and gcc look for such variables).
+# Suppressed: shifts of negative numbers, which are arithmetic in gcc and clang; and uninitialised variables, because
+# cppcheck mistakes an array passed by BASE_TEXT inside TRY for a value (clang-tidy and gcc also check for such
+# variables).
 lint-cppcheck:
 	@if command -v cppcheck >/dev/null; then \
 		mkdir -p build/cppcheck; \
@@ -524,13 +524,13 @@ lint-cppcheck:
 		echo "cppcheck: clean"; \
 	else echo "cppcheck: not installed"; fi
 
-# Left out: what gcc 12 tells wrongly of this code, leaks of structs that are handed out by their
-# first member, shifts and pointers whose guard is in another function; clang's analyzer and the
-# sanitizers look at these.
-# Functions with many paths take most of the time: it follows ANALYZER_STATES states per basic block,
-# `make nightly` gcc's own default.
+# Disabled: warnings for which gcc 12 gives false positives here, namely leaks of structs returned through their first
+# member, and shifts and pointers that are checked in another function. clang's analyzer and the sanitizers cover these.
+# Functions with many paths take most of the time, so only ANALYZER_STATES states per basic block are followed. `make
+# nightly` uses gcc's default.
 ANALYZER_STATES ?= 2
-# A source that was clean is not read again before it, a header or the checker changes: see tests/lint/once.sh.
+# A source file that was clean is checked again only after it, a header or the checker has changed: see
+# tests/lint/once.sh.
 analyzer_include = case $$f in */error.c) pre= ;; *) pre="-include tests/lint/analyzer.h" ;; esac; \
 	export LINT_FLAGS="$(ALL_CPPFLAGS) -Itools $$pre"
 lint-analyzer:
@@ -541,10 +541,10 @@ lint-analyzer:
 			-Wno-analyzer-shift-count-overflow -S -o /dev/null $$f || exit 1; done' sh && \
 		echo "gcc -fanalyzer: clean"
 
-# clang's analyzer takes nine tenths of the time, most of it in a few functions with many paths: it
-# follows TIDY_NODES states of a function, `make nightly` clang's own default. It reads one file per process,
-# because it reports each vsnprintf of the later files as a use of an uninitialised va_list.
-# A process that dies without a finding, as one of thousands does, is started once more.
+# clang's analyzer takes nine tenths of the time, most of it in a few functions with many paths, so it follows only
+# TIDY_NODES states per function. `make nightly` uses clang's default. Each process checks one file, because in later
+# files it reports each vsnprintf as a use of an uninitialised va_list. A process that crashes without a finding, as one
+# in thousands does, is restarted once.
 TIDY_NODES ?= 30000
 lint-tidy:
 	@if command -v clang-tidy >/dev/null; then export LINT_VERSION="$$(clang-tidy --version)"; \
@@ -562,8 +562,8 @@ formatted = $(lib_src) $(cmd_src) $(gen_src) $(support_src) $(sort $(wildcard te
 format: ## rewrite C sources with clang-format
 	clang-format -i $(formatted)
 
-# Writes what a released ABI is held against, and the sizes that structures had first. Only before the release of a
-# soname, see Releases in CONTRIBUTING.md.
+# Writes the reference for the ABI check and the initial sizes of structures. Run it only before the release of a new
+# soname; see Releases in CONTRIBUTING.md.
 abi-baseline: ## rewrite tests/data/abi.txt and src/api/first_sizes.h, only before the release of a soname
 	python3 tests/lint/abi_list.py include/heapdb.h --sizes > first_sizes.new
 	cmp -s first_sizes.new src/api/first_sizes.h || cp first_sizes.new src/api/first_sizes.h
@@ -589,7 +589,7 @@ Cflags: -I$${includedir}
 endef
 export pc_text
 
-# STRIP= keeps symbols, as packages of debug symbols need them.
+# STRIP= keeps the symbols, which debug symbol packages need.
 STRIP ?= strip
 strip_installed = $(if $(STRIP),$(STRIP) $(1) $(DESTDIR)$(2),:)
 
@@ -620,7 +620,7 @@ install: all ## install to $(DESTDIR)$(PREFIX)
 	install -m 644 tools/heapdb/heapdb.fish $(DESTDIR)$(FISHDIR)/heapdb.fish
 	$(command) help --schema > $(DESTDIR)$(DATADIR)/schema.json
 
-uninstall: ## remove what install put there
+uninstall: ## remove the installed files
 	rm -f $(DESTDIR)$(BINDIR)/heapdb $(DESTDIR)$(INCDIR)/heapdb.h $(DESTDIR)$(LIBDIR)/libheapdb.a \
 		$(DESTDIR)$(LIBDIR)/libheapdb.so $(DESTDIR)$(LIBDIR)/$(SONAME) \
 		$(DESTDIR)$(SQLITEDIR)/heapdb.so \
@@ -632,8 +632,8 @@ uninstall: ## remove what install put there
 
 # --- releasing ---------------------------------------------------------------------------------
 
-# A command without shared libraries, to copy into a container that has nothing.
-# It has every door of DOORS, or the build fails. $(1): where it is built; $(2): its tools.
+# A static command that can be copied into an empty container. The build fails if a feature in DOORS is missing. $(1):
+# build directory; $(2): compiler and archiver.
 DOORS = sql editing serve png mcp archive gate
 define build_static
 	$(2) sh tools/packaging/libraries.sh $(1)/libraries $(if $(filter serve,$(DOORS)),libmicrohttpd) \
@@ -647,11 +647,10 @@ static: ## build build/static/heapdb, one file that needs no library (tools/inst
 doors: $(BUILD)/heapdb
 	@echo "$<: has $(DOORS_HERE)"
 	@lacks="$(filter-out $(DOORS_HERE),$(DOORS))"; [ -z "$$lacks" ] || { echo "$<: lacks $$lacks:" \
-		"install the library, or list the doors: make static DOORS='sql mcp'" >&2; exit 1; }
+		"install the library, or list the features to include: make static DOORS='sql mcp'" >&2; exit 1; }
 
-# The library's and the tests' libraries come from Debian's other architecture
-# (tools/install-deps.sh --arm64). cmocka has no static library, so that the tests' programs are
-# linked with shared ones.
+# Libraries come from Debian's arm64 packages (tools/install-deps.sh --arm64). cmocka has no static library, so test
+# programs are linked with shared libraries.
 arm64_tools = CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar
 arm64: ## build build/arm64/heapdb for aarch64, one file that needs no library (tools/install-deps.sh --arm64)
 	$(call build_static,build/arm64,$(arm64_tools))
@@ -660,13 +659,13 @@ test-arm64: $(sample) ## run the tests for aarch64 under qemu
 	+$(MAKE) BUILD=build/arm64-tests $(arm64_tools) all test-programs
 	BUILD=build/arm64-tests RUN=qemu-aarch64 sh tests/arm64.sh
 
-dist: ## pack what is committed into build/heapdb-VERSION.tar.gz
+dist: ## pack the committed files into build/heapdb-VERSION.tar.gz
 	@mkdir -p build
 	git archive --format=tar.gz --prefix=heapdb-$(VERSION)/ -o build/heapdb-$(VERSION).tar.gz HEAD
 	@ls -l build/heapdb-$(VERSION).tar.gz
 
-# Builds in a copy of what is committed, with tools/packaging/debian in its place and the version in it.
-# The project has no address for mail, and invents none.
+# Builds in a copy of the committed files, with tools/packaging/debian as the directory debian and the version filled
+# in. The maintainer has no mail address because the project has none.
 no_address = malformed-contact,bogus-mail-host-in-debian-changelog
 deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 	@rm -rf build/deb && mkdir -p build/deb
@@ -684,9 +683,9 @@ deb: ## build Debian packages into build/deb (tools/install-deps.sh --package)
 	cd build/deb && lintian --fail-on error,warning --suppress-tags $(no_address) *.changes
 	@ls -l build/deb/*.deb
 
-# One file with the library and what it needs inside; archives of Debian are linked in. That of LMDB
-# is made for programs: the one address that a shared library cannot take is given another name.
-wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package into build/wheel, the library inside
+# The wheel contains one shared library, linked with Debian's static libraries. Debian's liblmdb.a is not
+# position-independent where it uses stderr, so that symbol is renamed.
+wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package, which contains the library, into build/wheel
 	@rm -rf build/wheel && mkdir -p build/wheel
 	cp $$($(CC) -print-file-name=liblmdb.a) build/wheel/liblmdb.a
 	objcopy --redefine-sym stderr=heapdb_stderr build/wheel/liblmdb.a
@@ -699,17 +698,17 @@ wheel: $(lib_obj) $(door_obj) $(python_lib) stubs ## build the Python package in
 		-Wl,-Bdynamic -lm -lpthread -ldl
 	python3 tools/packaging/make_wheel.py build/wheel/libheapdb.so $(BUILD)/python/__init__.pyi build/wheel
 
-# The package's types, as the library of this machine tells them.
+# The type stubs of the package, generated from the library.
 stubs: $(python_lib)
 	HEAPDB_LIBRARY=$(python_lib) PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
 		python3 tools/python/make_stubs.py > $(BUILD)/python/__init__.pyi
 
-docs: $(python_lib) ## the Python package's documentation, one page of its docstrings: build/python/heapdb_jvm.html
+docs: $(python_lib) ## write the documentation of the Python package to build/python/heapdb_jvm.html
 	HEAPDB_LIBRARY=$(python_lib) PYTHONPATH=tools/python PYTHONDONTWRITEBYTECODE=1 \
 		python3 tools/python/make_docs.py > $(BUILD)/python/heapdb_jvm.html
 
-# What other systems and old ones run is compiled by zig, a compiler with the C libraries of all of them, of
-# PyPI; by the second ways of src/base/platform.h, and with libraries of Debian's sources.
+# zig (from PyPI) cross-compiles for other and for old systems, because it includes their C libraries. The builds use
+# the fallbacks in src/base/platform.h, and libraries compiled from Debian's sources.
 ZIG = $(CURDIR)/build/zig/ziglang/zig
 $(ZIG):
 	python3 -m pip install -q --disable-pip-version-check --target build/zig ziglang==0.13.0
@@ -722,7 +721,7 @@ define build_zig
 endef
 WHEELS = x86_64-linux-gnu.2.17 aarch64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-musl aarch64-macos x86_64-macos
 wheels: $(WHEELS:%=wheel-%) ## build wheels for manylinux_2_17, musllinux and macOS, x86_64 and aarch64, by zig (PyPI)
-# In the command's folder: with the libraries that are there, and not at the same time.
+# The macOS wheels use the build directory and libraries of the macOS command, so they are built after it.
 wheel-aarch64-macos: macos-aarch64
 wheel-x86_64-macos: macos-x86_64
 wheel-%: $(ZIG) stubs
@@ -734,13 +733,13 @@ macos: macos-aarch64 macos-x86_64 ## build the command for macOS, by zig (PyPI),
 macos-%: $(ZIG)
 	$(call build_zig,$*-macos,heapdb,jansson libyaml libpng1.6 libmicrohttpd)
 
-# Where the project and its releases are: written into packages, if it is given.
+# Address of the project, written into packages if it is set.
 HOMEPAGE =
 export HOMEPAGE
 DOWNLOADS = $(HOMEPAGE)/releases/download/v$(VERSION)
 commit_time = $(shell git log -1 --format=%ct)
 machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-# A folder with the command $(2) and the licences of all that is in it, for $(1): SYSTEM-MACHINE.
+# Packs the command $(2) with its manual, completions and licences for $(1), which is SYSTEM-MACHINE.
 define release_command
 	rm -rf build/release/heapdb-$(VERSION)-$(1)
 	mkdir build/release/heapdb-$(VERSION)-$(1)
@@ -751,8 +750,8 @@ define release_command
 		-C build/release heapdb-$(VERSION)-$(1) | gzip -9n > build/release/heapdb-$(VERSION)-$(1).tar.gz
 	rm -r build/release/heapdb-$(VERSION)-$(1)
 endef
-# ZIG= leaves out what zig makes: the wheel is of this machine then, and nothing is for macOS.
-release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release has, with checksums, in build/release
+# ZIG= skips the builds by zig: the only wheel is for this machine, and there is no macOS command.
+release: dist deb static $(if $(ZIG),wheels macos,wheel) ## build all files of a release, with checksums, in build/release
 	@rm -rf build/release && mkdir -p build/release
 	cp build/heapdb-$(VERSION).tar.gz build/deb/*.deb $(if $(ZIG),build/wheels,build/wheel)/*.whl build/release/
 	python3 tools/packaging/python_backend.py build/release
@@ -768,7 +767,7 @@ release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release h
 	cd build/release && sha256sum * > SHA256SUMS
 	@cat build/release/SHA256SUMS
 	@$(if $(HOMEPAGE),:,echo "HOMEPAGE is not set, so there is no formula: make release HOMEPAGE=https://...")
-	@printf '%s\n' 'Next:' '  make test T=packages_test LIMIT=1200    # uses each package where nothing else is' \
+	@printf '%s\n' 'Next:' '  make test T=packages_test LIMIT=1200    # installs each package in an empty system' \
 		'  upload all files of build/release to $(DOWNLOADS)' \
 		'  twine upload build/release/*.whl build/release/heapdb_jvm-*.tar.gz' \
 		'  copy build/release/heapdb.rb into the Homebrew tap' \
@@ -777,9 +776,9 @@ release: dist deb static $(if $(ZIG),wheels macos,wheel) ## all that a release h
 clean: ## remove build/
 	rm -rf build
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
-	@echo "  variables: CC=clang OPT='-O0 -g' DEV=1 SAN=address,undefined PREFIX=/usr LIMIT=300 (s a test)"
+	@echo "  variables: CC=clang OPT='-O0 -g' DEV=1 SAN=address,undefined PREFIX=/usr LIMIT=300 (seconds per test)"
 
 -include $(patsubst %.o,%.d,$(lib_obj) $(cmd_obj) $(ext_obj) $(gen_obj) $(support_obj) $(test_obj) \
 	$(example_obj) $(replay_obj))

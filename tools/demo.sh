@@ -1,10 +1,10 @@
 #!/bin/sh
-# tools/demo.sh - the answers of heapdb on the sample dump, for `make demo`: each command with its output.
+# tools/demo.sh - runs heapdb on the sample dump and prints each command with its output, for `make demo`.
 set -eu
 
 PATH=$(cd "$BUILD" && pwd):$PATH
 
-# The command as a user types it, and its output.
+# Prints a command as a user would type it, and its output.
 ask()
 {
 	printf '\n$ heapdb %s\n\n' "$*"
@@ -23,4 +23,4 @@ next()
 next "$BUILD/heapdb top $SAMPLE" "the biggest objects"
 next "$BUILD/heapdb path $id $SAMPLE" "what keeps that one alive"
 next "$BUILD/heapdb serve $SAMPLE --open" "a page in the browser"
-next "$BUILD/heapdb help" "all else"
+next "$BUILD/heapdb help" "all other commands"

@@ -1,22 +1,22 @@
 #!/bin/sh
 # tools/install-deps.sh - installs the packages for building and testing heapdb on Debian 12 and 13.
 #
-#   sh tools/install-deps.sh          compiler, libraries, and what the tests of every machine need
+#   sh tools/install-deps.sh          compiler, libraries, and packages for the basic tests
 #   sh tools/install-deps.sh --lint   also the checkers of `make lint`, clang and its fuzzer
-#   sh tools/install-deps.sh --all    also debootstrap, for the tests on a bare machine in .ci/run, and
+#   sh tools/install-deps.sh --all    also debootstrap, for the tests in a minimal system in .ci/run, and
 #                                     chromium, python3-venv, a JDK, Gradle and JUnit 5, without which tests skip;
 #                                     PySpark, DuckDB, pyarrow, kubernetes-validate and axe-core into
 #                                     build/fleet-venv (HEAPDB_VENV= leaves these out)
 #   sh tools/install-deps.sh --fuzz   also AFL++, for `make fuzz-afl`, and clang
-#   sh tools/install-deps.sh --package  also what `make release` needs: `make static`, `make deb`, `make wheel`,
-#                                     and what `make test T=packages_test` uses the packages with
+#   sh tools/install-deps.sh --package  also the packages for `make release`: `make static`, `make deb`, `make wheel`,
+#                                     and for `make test T=packages_test`
 #   sh tools/install-deps.sh --arm64  also the compiler, libraries and emulator of `make arm64` and
 #                                     `make test-arm64`
 #
 # Needs root or sudo. Does nothing if everything is installed.
 set -eu
 
-# Packages with versions in their names: those of Debian 12, or of 13 and later.
+# Packages whose names contain a version: first Debian 12, then Debian 13 and later.
 # shellcheck disable=SC1091
 release=$(. /etc/os-release 2>/dev/null && echo "${VERSION_ID:-}") || release=
 case $release in

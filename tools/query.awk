@@ -1,30 +1,31 @@
-# tools/query.awk - makes C of the definitions of queries and answers in a .query file, for the build (Makefile).
+# tools/query.awk - converts the definitions of queries and answers in a .query file to C, for the build
+# (Makefile).
 #
-# A line is a word and what follows it; a line that is indented continues the one before; `#` begins
-# a comment line. Texts need no quotes, and {NAME} in a text is the text of that macro of C.
+# A line consists of a keyword and its arguments. An indented line continues the previous line, and `#` begins
+# a comment line. Strings need no quotes. In a string, {NAME} is replaced by the C macro NAME.
 #
 #	query ID               begins the definition of query_ID
 #	name, aliases, group, summary, example, targets, never-null, one-population, heap, no-rows
-#	                       texts of struct query_def; the name is ID unless it is given
+#	                       strings in struct query_def; the name defaults to ID
 #	types FLAGS            types of targets; `count LOW HIGH` is their number
 #	is-query, population, order, uses, keeps
 #	                       values of struct query_def
 #	option TYPE NAME ARGUMENT
-#	                       then its help, indented, and the lines that it needs of: range LOW HIGH,
+#	                       followed by its help, indented, and optionally by these lines: range LOW HIGH,
 #	                       unit, default, example, repeated 1
 #	column NUMBER TYPE NAME "TITLE"
-#	                       then its help, indented. The title is the name unless it is given.
+#	                       followed by its help, indented. The title defaults to the name.
 #	fact TYPE NAME "TITLE"
-#	                       the same
+#	                       as for columns
 #	options, columns, facts MACRO
-#	                       those that definitions share; numbers of such columns follow
-#	answer ID              begins the columns of an answer that no query gives: the array ID_columns and its
-#	                       size ID_COLUMNS
+#	                       shared options, columns or facts; the numbers of such columns follow
+#	answer ID              begins the columns of an answer that does not come from a query: the array
+#	                       ID_columns, and its size ID_COLUMNS
 #	shared MACRO           begins options, columns (numbered -) or facts that definitions share
-#	text MACRO TEXT        a text that definitions share
+#	text MACRO TEXT        a shared string
 #
-# The C file includes the result and defines query_ID by QUERY_ID, which has all these members, and
-# its functions.
+# The C file includes the output and defines query_ID with the macro QUERY_ID, which sets all these members,
+# and with its own functions.
 
 function fail(text) {
 	print FILENAME ":" held_line ": error: " text > "/dev/stderr"
@@ -32,7 +33,7 @@ function fail(text) {
 	exit 1
 }
 
-# A text as a literal of C, or as several.
+# Returns a string as one or several C literals.
 function quoted(text,    out) {
 	gsub(/[\\"]/, "\\\\&", text)
 	while (match(text, /\{[A-Z][A-Z0-9_]*\}/)) {
@@ -44,7 +45,7 @@ function quoted(text,    out) {
 	return text == "" && out != "" ? out : out "\"" text "\""
 }
 
-# Takes the first word of what follows.
+# Removes the first word from the arguments and returns it.
 function take(    word) {
 	word = value
 	sub(/[ \t].*/, "", word)
@@ -55,7 +56,8 @@ function take(    word) {
 	return word
 }
 
-# A row of an array, whose errors are those of the line; of a macro, in one line with the others.
+# Returns a row of an array, with a #line directive so that errors refer to the .query file. Adds a row of a
+# macro to the line of that macro.
 function row(text) {
 	if (macro != "") {
 		shared = shared (shared == "" ? "" : ", ") text
@@ -64,7 +66,7 @@ function row(text) {
 	return "#line " held_line " \"" FILENAME "\"\n\t" text ",\n"
 }
 
-# A column or a fact.
+# Returns a column or a fact.
 function described(    type, name, title) {
 	type = take()
 	name = title = take()
@@ -132,7 +134,8 @@ function set(name, what) {
 	is_set[name] = 1
 }
 
-# One line: `key` and `value`; `help` is the text of indented lines below.
+# Processes a line: its keyword `key` and arguments `value`. `help` is the text of the indented lines below
+# it.
 function define(    field) {
 	field = key
 	gsub(/-/, "_", field)

@@ -1,20 +1,20 @@
-# tools/rows.awk - makes rows of a table in C of a .rows file, for the build (Makefile).
+# tools/rows.awk - converts a .rows file to rows of a C table, for the build (Makefile).
 #
-# A line is a macro of C and its arguments, with blanks between them. A line that is indented continues
-# the one before. `#` begins a comment line; after two blanks, the rest of a line. An argument is
+# A line consists of a C macro and its arguments, separated by blanks. An indented line continues the previous
+# line. A comment begins with `#` at the start of a line or after two blanks. An argument is
 #
-#	java.util.Vector       a text; in quotes if it has blanks or is a number
+#	java.util.Vector       a string; in quotes if it contains blanks or is a number
 #	-                      NULL
-#	HEAP_MAP, A|B, 12      capitals or a number: C
-#	size=count             a member of the row and its value
-#	ENTRY(key,value)       another macro
+#	HEAP_MAP, A|B, 12      constants and numbers, which are copied unchanged
+#	size=count             member of the row and its value
+#	ENTRY(key,value)       a nested macro
 #
 # `ARRAY java.util.Vector HEAP_LIST count data` becomes
 #
 #	#line 5 "src/heap/collections/collections.rows"
 #	ARRAY("java.util.Vector", HEAP_LIST, "count", "data"),
 
-# Arguments of a macro within one, up to the bracket that closes it.
+# Converts the arguments of a nested macro.
 function arguments(text,    out, depth, i, from, c) {
 	from = 1
 	for (i = 1; i <= length(text); i++) {
@@ -28,7 +28,7 @@ function arguments(text,    out, depth, i, from, c) {
 	return out argument(substr(text, from))
 }
 
-# An argument in C.
+# Converts an argument to C.
 function argument(text,    name) {
 	if (text == "-")
 		return "NULL"

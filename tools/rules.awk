@@ -1,15 +1,15 @@
-# tools/rules.awk - makes rows of a table in C of a rules file, for the build (Makefile).
+# tools/rules.awk - converts a rules file to rows of a C table, for the build (Makefile).
 #
-# A line is a word and what follows it; a line that is indented continues the one before; `#` begins
-# a comment line; `rule NAME` begins a row. `cost 40` of the fifth line becomes
+# A line consists of a keyword and its argument. An indented line continues the previous line, `#` begins a
+# comment line, and `rule NAME` begins a row. `cost 40` in line 5 becomes
 #
 #	#line 5 "src/derive/strange.rules"
 #	RULE_cost(40, "40", 0),
 #
-# and the C file that includes the rows defines RULE_cost, so that the compiler finds words that no
-# table has, and names their line. The last number counts lines with this word in the rule. Only what
-# is one word of letters and digits, or several with | between them, comes without quotes, too; `16M`
-# comes as a number.
+# and the C file that includes the rows defines RULE_cost, so the compiler reports unknown keywords with their
+# line. The last argument is the number of previous lines of the rule with this keyword. The first argument is
+# empty unless the value is a word of letters and digits, or several such words separated by |. `16M` becomes
+# a number.
 
 function fail(text) {
 	print FILENAME ":" FNR ": error: " text > "/dev/stderr"

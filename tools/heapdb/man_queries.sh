@@ -1,13 +1,12 @@
 #!/bin/sh
-# tools/heapdb/man_queries.sh - the part of the manual page that lists queries, from the command.
+# tools/heapdb/man_queries.sh - writes the list of queries in heapdb-queries.1, using the help of the command.
 #
 #   man_queries.sh [HEAPDB]            prints it, in mdoc
 #   man_queries.sh --write [HEAPDB]    replaces it in heapdb-queries.1, between the lines that mark it
 #
-# Summary, aliases, example, options, columns and facts are the library's own texts, so the page always
-# agrees with `heapdb help query NAME`. Options, columns and facts that have the same text in several
-# queries are described once, at the top; each query then only lists their names.
-# tests/lint/man_test.sh fails if the page is out of date.
+# Summary, aliases, example, options, columns and facts are the library's own texts, so the page always agrees with
+# `heapdb help query NAME`. Options, columns and facts with the same text in several queries are described once, at the
+# top, and each query only lists their names. tests/lint/man_test.sh fails if the page is out of date.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# tools/packaging/libraries.sh DIR NAME... - compiles libraries for what $CC and $AR build for, from the
-# sources of Debian's packages: DIR/lib/libNAME.a, DIR/include. What exists is not made again.
+# tools/packaging/libraries.sh DIR NAME... - compiles libraries with $CC and $AR from the sources of Debian's packages,
+# as DIR/lib/libNAME.a and DIR/include. Existing libraries are not rebuilt.
 #
-# Names are those of source packages. `make static` takes libmicrohttpd without TLS and libarchive without
-# XML: Debian's archives of them call GnuTLS and ICU. Wheels for old systems and macOS take all. apt verifies
-# the sources; the lists that it needs are kept in build/sources, so that the machine's own do not change.
+# NAME is a source package. `make static` needs libmicrohttpd without TLS and libarchive without XML, because Debian's
+# static libraries require GnuTLS and ICU. Wheels for old systems, and macOS, need all libraries. apt verifies the
+# sources. Its package lists are stored in build/sources, so the system's own lists do not change.
 set -eu
 
 dir=$1
@@ -16,11 +16,11 @@ dir=$(cd "$dir" && pwd)
 sources=$PWD/build/sources
 log=$dir/libraries.log
 
-# `make -j release` calls this for several systems at once; sources are fetched and prepared once, under this lock.
+# `make -j release` runs this script for several systems at once. The lock ensures that sources are fetched and prepared
+# only once.
 exec 9>build/sources/lock
 flock 9
-# A release that the security archive has lost is taken from the main one.
-# The fields are apt's, not the shell's.
+# If the security archive no longer has a version, use the main archive. apt expands these fields, not the shell.
 # shellcheck disable=SC2016
 apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) $(COMPONENT)' \
 	'Created-By: Packages' 'Origin: Debian' | sort -u >"$sources/all.list"
@@ -33,7 +33,7 @@ apt() {
 		-o Dir::Etc::SourceParts=- -o Dir::State::Lists="$sources/lists" "$@"
 }
 
-# fetch NAME: a copy of the unpacked and patched source in build/sources/NAME: DIR/work.
+# fetch NAME: copies the unpacked and patched source from build/sources/NAME to DIR/work.
 fetch() {
 	flock 9
 	[ -d "$sources/$1" ] || fetch_new "$1"
@@ -112,7 +112,7 @@ make_zlib() {
 		inffast.c inflate.c inftrees.c trees.c uncompr.c zutil.c
 	cp zlib.h zconf.h "$dir/include"
 }
-# One file is made of all sources once; that is the same for all systems.
+# The amalgamation, a single file with all sources, is the same for all systems, so it is generated only once.
 make_sqlite3() {
 	flock 9
 	[ -f "$sources/sqlite3/sqlite3.c" ] || (cd "$sources/sqlite3" &&
@@ -152,14 +152,14 @@ make_libmicrohttpd() {
 	make -s -C src/microhttpd clean install-libLTLIBRARIES
 	make -s -C src/include install-data
 }
-# Reads what Debian's archives of liblzma, libbz2 and liblz4 unpack, and calls no cryptography.
+# Built with liblzma, libbz2 and liblz4 from Debian, and without cryptography.
 make_libarchive() {
 	configure --disable-bsdtar --disable-bsdcat --disable-bsdcpio --disable-acl --disable-xattr \
 		--without-xml2 --without-expat --without-openssl --without-nettle --without-iconv --without-libb2
 	make -s -j"$(nproc)" libarchive.la
 	make -s install-libLTLIBRARIES install-includeHEADERS
 }
-# Patches have made configure.ac newer than what was made of it, which stays.
+# Patches have made configure.ac newer than its generated files. ACLOCAL=: and so on keep them from being regenerated.
 configure() {
 	host=$($CC -dumpmachine)
 	case $host in *apple* | *macos*) host=${host%%-*}-apple-darwin20 ;; esac
@@ -176,7 +176,7 @@ command -v dpkg-source >/dev/null || {
 for name; do
 	[ ! -f "$dir/$name.done" ] || continue
 
-	# In a process of its own, so that `set -e` holds in it.
+	# Run in a separate process, in which `set -e` is effective.
 	(
 		fetch "$name"
 		cd "$dir/work"

@@ -1,7 +1,7 @@
-"""Writes a formula for Homebrew: make_formula.py FOLDER ADDRESS > heapdb.rb
+"""Writes a Homebrew formula: make_formula.py DIR ADDRESS > heapdb.rb
 
-It installs the binaries of FOLDER (heapdb-VERSION-SYSTEM-MACHINE.tar.gz), which will be at ADDRESS/NAME;
-macOS and Linux, of the machines that are there.
+The formula installs the binaries in DIR (heapdb-VERSION-SYSTEM-MACHINE.tar.gz), which will be published at
+ADDRESS/NAME, for each combination of macOS or Linux and machine in DIR.
 """
 import hashlib
 import os

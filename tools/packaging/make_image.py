@@ -1,9 +1,10 @@
-"""Packs the static command into an image for containers: make_image.py COMMAND ARCHITECTURE TIME IMAGE.tar
+"""Packs the static command into a container image: make_image.py COMMAND ARCHITECTURE TIME IMAGE.tar
 
-An OCI image layout (what `docker load`, `podman load` and `skopeo copy oci-archive:` take) of one layer:
-/heapdb, its licences, /tmp, and /work, where the image runs. No shell, no libraries. It runs as user 65532
-or as any other user, such as those that OpenShift assigns: all users can write to /tmp and /work.
-Times are TIME (seconds), so that the same command gives the same bytes. Standard library only.
+The output is an OCI image layout (for `docker load`, `podman load` and `skopeo copy oci-archive:`) with one
+layer: /heapdb, its licences, /tmp, and the working directory /work. It contains no shell and no libraries. It
+runs as user 65532 or any other user, such as those that OpenShift assigns, because all users can write to /tmp
+and /work. All times are TIME (in seconds), so the same command gives the same bytes. Uses only the standard
+library.
 """
 import gzip
 import hashlib
@@ -26,7 +27,7 @@ def version():
 
 
 def tar(members, seconds):
-    """An archive of (name, bytes or None for a folder, mode)."""
+    """Returns a tar archive of members (name, bytes or None for a directory, mode)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, data, mode in members:

@@ -1,7 +1,7 @@
-"""Says what is in the binaries, as SPDX 2.3: make_sbom.py TIME [HOMEPAGE] > heapdb.spdx.json
+"""Lists the components of the binaries in SPDX 2.3: make_sbom.py TIME [HOMEPAGE] > heapdb.spdx.json
 
-The parts are those of NOTICES, the one list of them. Their versions are those of Debian's packages that
-they are linked from here; parts that are sources of this repository have no version of their own.
+The components come from NOTICES. Their versions are those of the Debian packages from which they are linked
+on this machine. Components whose sources are in this repository have no version.
 """
 import hashlib
 import json
@@ -13,7 +13,7 @@ import time
 
 from make_image import ROOT, version
 
-# Debian's packages, by the names of NOTICES, and licences that SPDX calls otherwise.
+# Debian packages by the names in NOTICES, and SPDX's names of licences.
 PACKAGES = {"LMDB": "liblmdb-dev", "xxHash": "libxxhash-dev", "PCRE2": "libpcre2-dev",
             "zstd": "libzstd-dev", "libdeflate": "libdeflate-dev", "zlib": "zlib1g-dev",
             "SQLite": "libsqlite3-dev", "jansson": "libjansson-dev", "libyaml": "libyaml-dev",
@@ -29,7 +29,7 @@ LICENCES = {"OpenLDAP Public License 2.8": "OLDAP-2.8", "BSD-3-Clause, with an e
 
 
 def parts():
-    """(name, licence, where it is) of the table in NOTICES."""
+    """Returns the rows of the table in NOTICES: (name, licence, location)."""
     with open(os.path.join(ROOT, "NOTICES"), encoding="utf-8") as notices:
         table = notices.read().split("\n\n")[1]
     return [re.split(r"  +", line.strip()) for line in table.splitlines()]
@@ -61,7 +61,7 @@ def main(seconds, homepage=None):
     packages = [package("heapdb", "MIT", None, version(), homepage)]
     for name, licence, where in parts():
         packages.append(package(name, licence, where, version_of(name)))
-    # Whoever names a licence that SPDX does not list must say what it is.
+    # SPDX requires the text of licences that are not in its list.
     references = [{"licenseId": "LicenseRef-public-domain", "name": "public domain",
                    "extractedText": "The authors have placed it in the public domain: see NOTICES."}]
     digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""Packs the Python package and the library into a wheel: make_wheel.py LIBRARY STUBS FOLDER.
+"""Packs the Python package and the library into a wheel: make_wheel.py LIBRARY STUBS DIR.
 
-The wheel needs no Python version nor any package: py3-none-manylinux_2_N_ARCH, N from the newest
-symbol of glibc that the library asks for, py3-none-musllinux_1_2_ARCH, or py3-none-macosx_N_0_ARCH. Standard library
-only; times are fixed, so that the same sources give the same bytes.
+The wheel depends on no Python version and no package. Its tag is py3-none-manylinux_2_N_ARCH, with N from the newest
+glibc symbol that the library uses, py3-none-musllinux_1_2_ARCH, or py3-none-macosx_N_0_ARCH. Times are fixed, so the
+same sources give the same bytes. Uses only the standard library.
 """
 import base64
 import hashlib
@@ -18,7 +18,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MODULE = "heapdb_jvm"
 PACKAGE = os.path.join(ROOT, "tools", "python", MODULE)
 PYTHONS = range(9, 14)
-# Fields of METADATA that no other file of the repository says.
+# Fields of METADATA that come from no other file in the repository.
 FIELDS = """\
 Summary: Indexed database for Java and Android heap dumps (HPROF): leaks, retained sizes, SQL, data frames
 License-Expression: MIT AND OLDAP-2.8 AND BSD-2-Clause AND BSD-3-Clause AND Zlib AND blessing
@@ -50,7 +50,7 @@ def readelf(option, library):
 
 
 def load_commands(library):
-    """The kind and the bytes of each load command of a Mach-O file; none if it is another one."""
+    """Yields the kind and bytes of each load command of a Mach-O file. Yields nothing for other files."""
     with open(library, "rb") as f:
         data = f.read(1 << 16)
     magic, _, _, _, count = struct.unpack_from("<5I", data)
@@ -62,13 +62,13 @@ def load_commands(library):
 
 
 def platform_tag(library):
-    """The oldest C library or macOS that the library runs with, and the machine."""
+    """Returns the platform tag: the oldest C library or macOS on which the library runs, and the machine."""
     for kind, command in load_commands(library):
         if kind == 0x32:  # LC_BUILD_VERSION
             version = struct.unpack_from("<I", command, 12)[0]
             with open(library, "rb") as f:
                 machine = "arm64" if struct.unpack("<2I", f.read(8))[1] & 0xFF == 12 else "x86_64"
-            # Since macOS 11 tags have no minor versions: a wheel for 11.7 is one for 12.
+            # Since macOS 11, tags have no minor version, so round up: 11.7 becomes 12.
             return f"macosx_{(version >> 16) + (version & 0xFFFF > 0)}_0_{machine}"
     machine = "aarch64" if "AArch64" in readelf("-h", library) else "x86_64"
     if "libc.so" in needed(library):
@@ -79,7 +79,7 @@ def platform_tag(library):
 
 
 def needed(library):
-    """Shared libraries that it asks for: only those of the C library may be missing in a wheel."""
+    """Returns the shared libraries that the library needs. A wheel may depend only on the C library."""
     commands = list(load_commands(library))
     if commands:
         return [command[24:].split(b"\0")[0].decode() for kind, command in commands if kind == 0xC]  # LC_LOAD_DYLIB
@@ -92,7 +92,7 @@ def read(*path):
 
 
 def extras():
-    """What the package itself says of the packages that some of its calls need."""
+    """Loads the module of the package that lists its optional dependencies."""
     spec = importlib.util.spec_from_file_location("_extras", os.path.join(PACKAGE, "_extras.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -100,8 +100,8 @@ def extras():
 
 
 def metadata():
-    """The distribution's name, fields and description: README.md, whose links into the repository
-    are text here.
+    """Returns the distribution's name, fields and description. The description is README.md, with links into the
+    repository replaced by their text.
     """
     module = extras()
     lines = [f"Metadata-Version: 2.4\nName: {module.DISTRIBUTION}\nVersion: {version()}\n", FIELDS,
@@ -117,7 +117,7 @@ def metadata():
 
 
 def contents(library, stubs, tag):
-    """All files of the wheel but its RECORD: name, bytes."""
+    """Returns all files of the wheel except RECORD, as a dict from name to bytes."""
     info = f"{MODULE}-{version()}.dist-info"
     files = {}
     for place, folders, names in os.walk(PACKAGE):
@@ -138,7 +138,7 @@ def contents(library, stubs, tag):
 
 
 def write(folder, tag, files):
-    """Packs files into a wheel, with the list of their checksums: its path."""
+    """Packs the files and the list of their checksums into a wheel. Returns its path."""
     info = f"{MODULE}-{version()}.dist-info"
     record = ""
     for place, data in files.items():
@@ -159,7 +159,7 @@ def main(library, stubs, folder):
     others = [n for n in needed(library)
               if not re.match(r"lib(c|m|pthread|dl|rt)\.so|ld-linux|/usr/lib/libSystem\.B\.dylib$", n)]
     if others:
-        sys.exit(f"make_wheel: {library} needs {', '.join(others)}, which a wheel cannot expect")
+        sys.exit(f"make_wheel: {library} needs {', '.join(others)}, which a wheel must not depend on")
     tag = f"py3-none-{platform_tag(library)}"
     print(write(folder, tag, contents(library, stubs, tag)))
 

@@ -1,7 +1,7 @@
-"""What `pip install` calls to build the Python package from an sdist (PEP 517): `make wheel`.
+"""Build backend (PEP 517) with which `pip install` builds the Python package from an sdist, using `make wheel`.
 
-Needs what heapdb is built with (tools/install-deps.sh). build_sdist packs what is committed, with the
-fields of the package, as PyPI wants them: python3 tools/packaging/python_backend.py FOLDER.
+Requires the build dependencies of heapdb (tools/install-deps.sh). build_sdist packs the committed files with the
+metadata that PyPI requires: python3 tools/packaging/python_backend.py DIR.
 """
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Writes the package's documentation as one HTML page, out of docstrings and the registry:
+"""Writes the package's documentation, from docstrings and the query registry, as one HTML page:
 make_docs.py > heapdb_jvm.html"""
 import ast
 import inspect
@@ -21,21 +21,21 @@ CLASSES = ("Database", "Rows", "Object", "Picture", "Column", "Query")
 
 
 def doc_of(what):
-    """A docstring without its indentation, which is that of its last line: inspect.cleandoc takes that of
-    an example for it where there is nothing else, as the compiler does from Python 3.13 on.
+    """Returns a docstring without its indentation, which is that of its last line. inspect.cleandoc and, since
+    Python 3.13, the compiler would remove the indentation of an example if there is no other text.
     """
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
         doc = ast.get_docstring(tree if inspect.ismodule(what) else tree.body[0], clean=False)
     except (OSError, TypeError):
         doc = None
-    doc = doc or what.__doc__ or ""  # methods of queries have theirs from the library
+    doc = doc or what.__doc__ or ""  # docstrings of query methods come from the library
     base = len(doc) - len(doc.rstrip(" "))
     return "\n".join(line[base:] if not line[:base].strip() else line for line in doc.splitlines()).strip()
 
 
 def text_of(doc):
-    """A docstring as HTML: indented lines are code, others paragraphs."""
+    """Converts a docstring to HTML: indented lines are code, other lines are paragraphs."""
     parts, out = re.split(r"\n\n+", doc or ""), []
     for part in parts:
         lines = part.splitlines()
@@ -50,7 +50,7 @@ def text_of(doc):
 
 
 def entry(name, what, prefix=""):
-    """A function or a class's member: its signature and what it says of itself."""
+    """Returns the entry of a function or a class member: its signature and docstring."""
     if callable(what):
         try:
             signature = re.sub(r"^\(self(, )?", "(", str(inspect.signature(what)))
