@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_blame.c - finds the step of a path that best explains a leak suspect: the step
- * to blame.
+ * queries/leaks/leak_blame.c - finds the step to blame: the step of a path that best explains a
+ * leak suspect.
  */
 #include "queries/leaks/leak_blame.h"
 
@@ -16,8 +16,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. The
- * second and third field must retain at least a tenth of the end's retained size.
+ * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. All
+ * but the first must retain at least a tenth of the end's retained size.
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -58,7 +58,7 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 /*
  * Lowers the rank of an application class that holds the next step only because of the VM or the
  * platform: every object refers to its class, every class to its class loader and superclass, and
- * every thread has the fields of java.lang.Thread. Sets *out if this applies to the step.
+ * every thread has the fields of java.lang.Thread. Does not change *out for other steps.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -86,8 +86,8 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Gives the field contextClassLoader of a thread a low rank. Other threads refer to the same class
- * loader, so this thread does not retain the class loader.
+ * Gives the field contextClassLoader of a thread a low rank: other threads refer to the same class
+ * loader, so this one does not retain it.
  */
 static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
 			enum leak_blame *out, struct hdb_error *err)
@@ -101,9 +101,8 @@ static int weigh_thread(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the length of the first two components of a qualified name, including the dots: the
- * length of "org.h2." for "org.h2.mvstore.MVMap". Returns SIZE_MAX if the name has fewer than two
- * dots.
+ * Returns the length of the first two components of a qualified name, with dots: that of "org.h2."
+ * in "org.h2.mvstore.MVMap". Returns SIZE_MAX if there are fewer than two dots.
  */
 static size_t library_size(const char *name)
 {
@@ -114,9 +113,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Returns whether a class is a library's collection or a class nested in one. Such a class holds
- * objects that other code has put into the collection. A lambda counts too, because it holds
- * captured objects.
+ * Returns whether a class is a library's collection, or nested in one, and so holds what other code
+ * put into it. A lambda counts too, because it holds captured objects.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -129,7 +127,7 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 	if (strstr(name, "$$Lambda"))
 		return true;
 	/*
-	 * If the rule names a superclass in another package, the subclass belongs to the
+	 * If the rule names a superclass from another package, the subclass belongs to the
 	 * application and is to blame.
 	 */
 	if (rule && (heap_is_anonymous_class(name) || strchr(rule->class_name, '*') ||
@@ -145,8 +143,8 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Returns whether a class does not belong to the platform. The classes of javac and similar JDK
- * tools count as application classes.
+ * Returns whether a class does not belong to the platform. javac and similar JDK tools count as
+ * applications.
  */
 static bool is_own(const char *class_name)
 {
@@ -164,7 +162,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 
 	assert(i < path->count);
 	TRY(heap_object(q->heap, ix, &object, err));
-	/* Arrays and collections only hold objects on behalf of the object that owns them. */
+	/* An array or collection only holds objects for its owner. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
@@ -204,9 +202,9 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Finds the entry of a thread's map on the path, and the ThreadLocal that is its key. If the path
- * passes several entries, the one nearest to the end is used. Returns HDB_NOTFOUND if there is no
- * entry or the ThreadLocal has been collected.
+ * Finds the entry of a thread's map on the path, the one nearest to the end if there are several,
+ * and the ThreadLocal that is its key. Returns HDB_NOTFOUND if there is no entry or the ThreadLocal
+ * was collected.
  */
 static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
 			     uint32_t *key, struct hdb_error *err)
@@ -226,10 +224,7 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/*
- * Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if the ThreadLocal is not
- * reachable from a root.
- */
+/* Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if it is unreachable. */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
 {
@@ -248,10 +243,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/*
- * Returns the index of object ix among the steps before `end`, or `end` if the object is not among
- * them.
- */
+/* Returns the index of object ix among the steps before `end`, or `end` if it is not there. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;
@@ -263,8 +255,8 @@ static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t i
 }
 
 /*
- * If step `i` also belongs to the application, makes it the owner, and records the previously
- * chosen step in `top`: "Cache.entries, in App.CACHE (static)".
+ * If step `i` also belongs to the application, makes it the owner, and moves the step chosen before
+ * to `top`: "Cache.entries, in App.CACHE (static)".
  */
 static int add_step_above(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct query_leak_owner *out, struct hdb_error *err)
@@ -280,35 +272,30 @@ static int add_step_above(struct query *q, const struct query_leak_path *path, s
 
 /* ---- the fields to blame if the end of a path is itself to blame ---- */
 
-/*
- * A field of the object at the end of a path, and the number of bytes retained only through this
- * field.
- */
+/* A field of the object at the end of a path, and the size retained only through it. */
 struct end_field {
 	uint64_t retained_bytes;
 	uint32_t ix;
 	char name[LEAK_NAME_MAX_BYTES];
 };
 
-/*
- * Minimum number of dominated objects of its own class for the end object to be treated as part of
- * a graph.
- */
+/* The end object counts as part of a graph if it dominates this many objects of its own class. */
 #define ENTERED_MIN 8u
 #define ENTERED_MAX 10000u
 
 struct end_fields {
 	struct end_field list[END_FIELDS_SHOWN]; /* sorted by retained size, largest first */
 	size_t count;
-	uint64_t more; /* number of fields not in the list that retain at least least_bytes */
-	uint64_t least_bytes; /* minimum retained size for a field to count */
-	uint64_t split_bytes; /* minimum size of fields that are suspects themselves, or 0 */
+	uint64_t more; /* number of fields outside the list that retain at least least_bytes */
+	uint64_t least_bytes; /* minimum retained size of a field to name */
+	/* fields of at least this size are suspects themselves; 0 means none */
+	uint64_t split_bytes;
 	uint64_t kept_bytes;  /* total retained size of all fields */
 	uint64_t large_bytes; /* total retained size of fields of at least least_bytes */
 	uint64_t fields;      /* number of fields of at least a tenth of least_bytes */
 };
 
-/* Inserts a field into the list, unless another field refers to the same object. */
+/* Inserts a field into the list, unless another one refers to the same object. */
 static void keep_field(struct end_fields *f, const struct end_field *field)
 {
 	size_t at = f->count;
@@ -319,10 +306,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/*
-		 * Counts the field that was removed from the list or that did not fit into the
-		 * list.
-		 */
+		/* Counts the field that fell out of the list, or did not fit. */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -334,7 +318,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* Reads the fields, and keeps those whose target is retained only by this object. */
+/* Reads the fields, and keeps those with targets that only this object retains. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {
@@ -356,8 +340,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 			TRY(heap_text(q->heap, fields->field.name_text, field.name,
 				      sizeof(field.name), err));
 		/*
-		 * A name in angle brackets denotes a reference that the VM keeps for the class, not
-		 * a field.
+		 * Names in angle brackets are references that the VM keeps for a class, not fields.
 		 */
 		if (!field.retained_bytes || field.name[0] == '<' ||
 		    (out->split_bytes && field.retained_bytes >= out->split_bytes))
@@ -372,7 +355,8 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 }
 
 /*
- * Names the fields of an object that retain the most. out->named is 0 if no field retains anything.
+ * Names the fields of an object that retain the most. Sets out->named to 0 if none retains
+ * anything.
  */
 static int name_end_fields(struct query *q, const struct heap_object *object,
 			   const struct query_leak_path *path, struct query_leak_owner *out,
@@ -396,14 +380,13 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	if (r != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
-	 * If several fields lead into the same graph, no single field dominates the graph, so each
-	 * field retains nearly nothing. In this case, the largest fields are named regardless of
-	 * their size.
+	 * If several fields lead into the same graph, none dominates it, so each retains nearly
+	 * nothing. Then name the largest fields, whatever their size.
 	 */
 	if (found.kept_bytes < own / 2) {
 		found.least_bytes = 0;
 	} else if (is_static && found.large_bytes < own / 2 && found.fields > found.count) {
-		/* A class with many static fields, none of which is large. */
+		/* a class with many static fields, none of them large */
 		found.least_bytes = 0;
 		found.more = found.fields - found.count;
 	}
@@ -427,8 +410,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Determines what to blame if the end of the path is the best step: the largest fields of the end
- * object, the object itself or, if the path consists only of this object, its kinds of GC root.
+ * Finds what to blame if the end of the path is the best step: its largest fields, the object
+ * itself or, if the path has no other object, its kinds of GC root.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
@@ -459,10 +442,9 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 }
 
 /*
- * Sets *out to whether the end of the path is a node of a graph that a thread reached at this node,
- * such as a list of books that refer to each other. This is the case if most objects dominated by
- * the end are of its own class. The thread's local variable is then to blame, not the fields of the
- * end.
+ * Sets *out to whether the end of the path is a node at which a thread entered a graph, such as a
+ * list of books that refer to each other: most objects that the end dominates are of its own class.
+ * Then the thread's local variable is to blame, not the fields of the node.
  */
 static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
 		      struct hdb_error *err)
@@ -509,7 +491,7 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 		return r;
 	/*
 	 * For the value of a ThreadLocal, the class that declares the ThreadLocal explains more
-	 * than the map of the thread, unless an application class below the entry is to blame.
+	 * than the thread's map, unless an application class below the entry is to blame.
 	 */
 	if (r == HDB_OK && (best != BLAME_OWN || chosen < entry) &&
 	    heap_is_thread(q->heap, path->nodes[0])) {
@@ -541,7 +523,7 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		return HDB_OK;
 	for (size_t i = step_of(path, path->count - 1, below.ix); i-- > 0;) {
 		TRY(heap_object(q->heap, path->nodes[i], &object, err));
-		/* What holds a class loader holds all of an application. */
+		/* Whatever holds a class loader holds the whole application. */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			return HDB_OK;
 		if (object.kind != STORE_CLASS)

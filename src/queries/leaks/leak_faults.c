@@ -1,7 +1,7 @@
 /*
- * queries/leaks/leak_faults.c - faults found by rules. Some faults are leaks regardless of their
- * size: connections that are not returned, buffers and timers that are not released, class loaders
- * of stopped applications. Others are large objects that have no limit or a wrong setting.
+ * queries/leaks/leak_faults.c - finds faults with rules. Some are leaks of any size: connections
+ * that are not returned, buffers and timers that are not released, class loaders of stopped
+ * applications. Others are large objects without a limit or with a wrong setting.
  */
 #include "queries/leaks/leak_faults.h"
 
@@ -12,10 +12,7 @@
 
 #include <string.h>
 
-/*
- * Objects without a limit or with a wrong setting are reported if they retain at least 1/FAULT_PART
- * of the heap.
- */
+/* Objects without a limit or with a wrong setting are reported from 1/FAULT_PART of the heap. */
 #define FAULT_PART 100u
 #define NAME_MAX_BYTES 512
 
@@ -95,7 +92,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 		if (strcmp(keeper->class_name, "java.lang.ref.Finalizer") == 0 &&
 		    strcmp(keeper->field, "unfinalized") == 0)
 			return HDB_NOTFOUND;
-		/* Naming the thread explains more than naming a field of java.lang.Thread. */
+		/* The thread explains more than a field of java.lang.Thread. */
 		if (keeper->kind == LEAK_HOLDER_FIELD &&
 		    heap_is_thread(q->heap, path.nodes[step])) {
 			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
@@ -119,8 +116,8 @@ static size_t length_without_keeper(const char *says)
 }
 
 /*
- * Keeps the largest fault of each rule, and counts further faults. Faults with the same text are
- * not counted, because they would look like duplicates.
+ * Keeps the largest fault of each rule and counts the others, except those with the same text,
+ * which would look like duplicates.
  */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {
@@ -140,8 +137,8 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 }
 
 /*
- * Returns whether an answer is reported as a fault. A leak is reported regardless of its size. An
- * object without a limit or with a wrong setting is reported only if it is large.
+ * Returns whether an answer is reported as a fault: a leak of any size, or a large object without a
+ * limit or with a wrong setting.
  */
 static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 {

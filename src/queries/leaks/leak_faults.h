@@ -1,5 +1,5 @@
 /*
- * queries/leaks/leak_faults.h - faults found by the rules of the explain query, however little
+ * queries/leaks/leak_faults.h - finds faults with the rules of the explain query, however little
  * memory they retain.
  *
  * A rule with the verdict "leak" is certain (for example, a closed connection pool that a static
@@ -11,31 +11,31 @@
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 
-/* The finding of a rule about the largest faulty object, and the number of other faulty objects. */
+/* A rule's finding about the largest faulty object, and the number of other faulty objects. */
 struct query_leak_fault {
 	struct explain_answer answer;
 	uint64_t more;
 };
 
 /*
- * For each rule that found a leak, appends a struct query_leak_fault. Also appends one for each
- * rule that found an object without a limit or with a wrong setting, if the object retains at least
- * 1 % of the heap. Sorts the faults by size, largest first.
+ * Appends a struct query_leak_fault for each rule that found a leak, or that found an object
+ * without a limit or with a wrong setting which retains at least 1 % of the heap. Sorts the faults
+ * by size, largest first.
  */
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err);
 
 /*
- * Finds the kind of reference on a path that keeps a class loader alive, such as "a timer that was
- * not cancelled". Sets *text to NULL if the kind is unknown.
+ * Finds what kind of reference on a path keeps a class loader alive, such as "a timer that was not
+ * cancelled". Sets *text to NULL if it is unknown.
  */
 int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, const char **text,
 			   struct hdb_error *err);
 
 /*
  * Appends the owner of the faulty object to the rule's text: " Kept by Registry.loaders." Does
- * nothing for rules with other verdicts. Returns HDB_NOTFOUND if the object is only waiting for its
- * finalizer, because the object will then be freed and is not a leak.
+ * nothing for other verdicts than leaks. Returns HDB_NOTFOUND if the object is only waiting for its
+ * finalizer and will then be freed, so it is not a leak.
  */
 int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);
 

@@ -15,18 +15,18 @@
 #include <string.h>
 
 /*
- * Maximum number of steps from a suspect down to an object that a rule explains, and the share of
- * the suspect (a divisor) that this object must retain.
+ * Maximum number of steps from a suspect down to an object that a rule explains, and the fraction
+ * of the suspect (divisor) that this object must retain.
  */
 #define BELOW_STEPS 16u
 #define BELOW_PART 3u
-/* Minimum share of the maximum heap size at which a heap counts as nearly full. */
+/* Share of the maximum heap size from which a heap counts as nearly full. */
 #define FULL_PERCENT 70
 
 /*
- * Finds the rule that explains a suspect: a rule for the accumulation point or for an object above
- * it, or a rule for the largest member of a group. If no such rule matches, tries rules for the
- * owners. Returns HDB_NOTFOUND if no rule matches.
+ * Finds the rule that explains a suspect: one for the accumulation point, for an object above it,
+ * or for the largest member of a group, else one for the owners. Returns HDB_NOTFOUND if no rule
+ * matches.
  */
 static int find_explanation(struct query *q, const struct leak_findings *l, struct leak_finding *f,
 			    struct hdb_error *err)
@@ -47,15 +47,15 @@ static int find_explanation(struct query *q, const struct leak_findings *l, stru
 			r = explain_object(&q->session, &l->rules, f->owner.ix[i], answer, err);
 	if (s->ix != HEAP_NONE)
 		return r;
-	/* For a group, also tries the objects that most of the paths to its members pass. */
+	/* For a group, also try the objects on most of the paths to its members. */
 	for (size_t i = path->count; i-- > 0 && r == HDB_NOTFOUND;)
 		r = explain_object(&q->session, &l->rules, path->nodes[i], answer, err);
 	return r;
 }
 
 /*
- * Finds a rule that explains the main part of a suspect: follows the largest dominated object down
- * as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
+ * Finds a rule that explains the main part of a suspect, following the largest dominated object
+ * down as long as it retains a third of the suspect. Returns HDB_NOTFOUND if no rule matches.
  */
 static int explain_below(struct query *q, const struct leak_findings *l, struct leak_finding *f,
 			 struct hdb_error *err)
@@ -82,7 +82,7 @@ static int explain_below(struct query *q, const struct leak_findings *l, struct 
 			break;
 		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
 	}
-	/* A rule that describes only a part of the suspect cannot describe all held objects. */
+	/* A rule about a part of the suspect cannot describe all held objects. */
 	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
 		f->answer.holds[0] = '\0';
 	return r;
@@ -95,11 +95,11 @@ static int explain_itself(struct query *q, const struct leak_findings *l, struct
 	return explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err);
 }
 
-/* Finds the owner of a suspect, and the rule that explains the suspect. */
+/* Adds a finding: a suspect, its owner, and the rule that explains it. */
 static int add_finding(struct query *q, struct leak_findings *l,
 		       const struct analysis_suspect *suspect, struct hdb_error *err)
 {
-	/* in order of precedence; each returns HDB_NOTFOUND if no rule applies */
+	/* in order of precedence; each may return HDB_NOTFOUND */
 	static int (*const explain[])(
 		struct query *, const struct leak_findings *, struct leak_finding *,
 		struct hdb_error *) = { find_explanation, explain_itself, explain_below };
@@ -140,7 +140,7 @@ int leak_findings_add(struct query *q, struct leak_findings *l, const struct exp
 	return HDB_OK;
 }
 
-/* Adds a fault unless a suspect's rule already reports the same fault. */
+/* Adds a fault unless a suspect with the same rule already reports it. */
 static int add_fault(struct query *q, struct leak_findings *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
 {
@@ -151,15 +151,15 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
 	/*
-	 * If a rule explains the contents of a suspect below a class loader, the leak of the class
-	 * loader itself remains a separate finding.
+	 * If a rule explains the contents of a suspect below a class loader, the leak of the loader
+	 * itself is still a separate finding.
 	 */
 	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 		said = l->suspects.count;
 	for (; said < l->suspects.count; said++)
 		if (leak_finding_at(l, said)->answer.rule == fault->answer.rule)
 			return HDB_OK;
-	/* The suspect that static fields of Finalizer hold consists of the waiting objects. */
+	/* The suspect held by static fields of Finalizer consists of the waiting objects. */
 	for (size_t i = 0; is_backlog && i < l->suspects.count; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
@@ -175,8 +175,8 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 }
 
 /*
- * If memory outside the heap is large enough for a suspect, adds its owner. The sizes of objects do
- * not include this memory. Adds nothing if a suspect's rule already reports the memory.
+ * Adds the owner of memory outside the heap, which the sizes of objects do not include, if that is
+ * large enough for a suspect. Adds nothing if a suspect's rule already reports the memory.
  */
 static int add_outside(struct query *q, struct leak_findings *l, enum leak_outside_kind kind,
 		       const struct leak_outside *owner, struct hdb_error *err)
@@ -247,7 +247,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	return HDB_OK;
 }
 
-/* Returns whether a finding is about closed class loaders already. */
+/* Returns whether a finding is already about closed class loaders. */
 static int is_about_loaders(struct query *q, const struct leak_finding *f, bool *out,
 			    struct hdb_error *err)
 {
@@ -263,8 +263,8 @@ static int is_about_loaders(struct query *q, const struct leak_finding *f, bool 
 }
 
 /*
- * If closed class loaders with their classes and instances are large enough for a suspect, adds
- * them. Each may be small, and something else may keep each.
+ * Adds closed class loaders as one finding if they are large enough for a suspect together, with
+ * their classes and instances. Each may be small, and held by something else.
  */
 static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
@@ -332,7 +332,7 @@ enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_f
 
 	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return LEAK_PLACE_BY_DESIGN;
-	/* Memory outside the heap is ranked like the sizes of suspects. */
+	/* Memory outside the heap is ranked with the sizes of suspects. */
 	if (f->outside_bytes &&
 	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
 		return LEAK_PLACE_FAULTS;

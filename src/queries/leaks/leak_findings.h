@@ -1,7 +1,7 @@
 /*
- * queries/leaks/leak_findings.h - what the leaks query reports, without its rows: suspects, faults
- * and owners of memory outside the heap, each with its owner and the rule that explains it. The
- * explain query begins with the same findings.
+ * queries/leaks/leak_findings.h - the findings of the leaks query without their rows: suspects,
+ * faults and owners of memory outside the heap, each with its owner and the rule that explains it.
+ * The explain query begins with the same findings.
  */
 #ifndef QUERIES_LEAKS_LEAK_FINDINGS_H
 #define QUERIES_LEAKS_LEAK_FINDINGS_H
@@ -18,12 +18,12 @@ struct leak_finding {
 	struct query_leak_path path;
 	struct query_leak_owner owner;
 	struct explain_answer answer; /* rule is NULL if no rule matches */
-	bool is_fault;                /* a rule found it */
+	bool is_fault;                /* whether a rule found it */
 	uint64_t more;                /* number of further faults of the same kind */
-	/* memory outside the heap, if the finding is about such memory */
+	/* memory outside the heap, if the finding is about that */
 	uint64_t outside_bytes;
-	uint64_t part; /* its number in the answer */
-	/* name of the threads to look at, or a pattern; "" if there are none */
+	uint64_t part; /* number of this finding in the answer */
+	/* name or pattern of the threads to look at, or "" if none */
 	char threads[LEAK_PATTERN_MAX];
 };
 
@@ -31,7 +31,7 @@ struct leak_findings {
 	struct analysis_suspects suspects;
 	struct base_vec list; /* struct leak_finding: suspects in order of size, then faults */
 	struct explain_rules rules;
-	unsigned percent; /* minimum share of a suspect */
+	unsigned percent; /* minimum share of the heap for a suspect */
 	bool is_full;     /* whether the heap is nearly full */
 };
 
@@ -43,8 +43,8 @@ static inline struct leak_finding *leak_finding_at(const struct leak_findings *l
 
 /*
  * Position of a finding in the answer. Leaks come first because they are certain, whereas a large
- * object may be intended. However, a suspect that retains half of the heap precedes them. Objects
- * that are large by design come last.
+ * object may be intended; only a suspect that retains half of the heap precedes them. Objects that
+ * are large by design come last.
  */
 enum leak_place {
 	LEAK_PLACE_FAULTS,
@@ -67,9 +67,9 @@ int leak_findings_open(struct query *q, unsigned percent, struct leak_findings *
 /* Finds the owners of the suspects, the rules that explain them, and other faults. */
 int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
 /*
- * Adds a finding that is no suspect to the end of the list, with the object, the size and the
- * accumulation point (kept_ix) of its answer, and finds the path to this point. Earlier pointers to
- * findings become invalid; *out is valid until the next call.
+ * Appends a finding that is not a suspect, with the object, the size and the accumulation point
+ * (kept_ix) of its answer, and finds the path to that point. Invalidates earlier pointers to
+ * findings; *out is valid until the next call.
  */
 int leak_findings_add(struct query *q, struct leak_findings *l, const struct explain_answer *answer,
 		      struct leak_finding **out, struct hdb_error *err);

@@ -1,11 +1,10 @@
 /*
- * queries/leaks/leak_held.c - determines which objects a suspect holds (the objects of one class,
- * the entries of a collection, a single array, or objects of any class), and which query lists
- * exactly these objects.
+ * queries/leaks/leak_held.c - finds which objects a suspect holds (objects of one class, entries of
+ * a collection, a single array, or objects of any class), and which query lists exactly these.
  *
- * The sentence should name the objects that the program stored: 300,000 Session objects, not one
- * HashMap. Therefore the largest class among the elements is named if it retains half of the
- * suspect. Otherwise, the entries of the last collection on the path are named.
+ * The sentence should name what the program stored: 300,000 Session objects, not one HashMap. So it
+ * names the largest class among the elements if that retains half of the suspect, and otherwise the
+ * entries of the last collection on the path.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -19,46 +18,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The held objects are described by a single class if that class retains at least 1/MAIN_PART of
- * the suspect.
- */
+/* A single class describes the held objects if it retains at least 1/MAIN_PART of the suspect. */
 #define MAIN_PART 2u
 /*
- * Otherwise, an application class is named if at least OWN_COUNT of its objects together retain at
- * least 1/OWN_PART of the suspect.
+ * Otherwise, an application class does so if at least OWN_COUNT of its objects together retain
+ * 1/OWN_PART of the suspect.
  */
 #define OWN_COUNT 100u
 #define OWN_PART 4u
 /*
- * Two counts of a class may differ by 1/SOME_PART, because a few objects of the class may occur
- * elsewhere below the suspect.
+ * Tolerance for two counts of a class, of which a few objects may be elsewhere below the suspect.
  */
 #define SOME_PART 10u
-/* Two counts that differ by at most 1/SAME_PART are assumed to count the same objects. */
+/* Counts that differ by at most 1/SAME_PART are taken to be of the same objects. */
 #define SAME_PART 1000u
-/* Number of entries examined to decide whether a collection contains objects of one class. */
+/* Number of entries examined to decide whether all are of one class. */
 #define ENTRIES_LOOKED 32u
-/* Maximum number of collections counted in a map, and minimum number of entries in them. */
+/* Maximum number of collections in a map to count, and minimum average number of their entries. */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
 /* Minimum size of an object in bytes. */
 #define INNER_BYTES 8u
-/* Maximum number of entries counted in collections that do not record their size. */
+/* Maximum number of entries to count in collections that do not record their size. */
 #define INNER_COUNTED 1000000u
-/*
- * Maximum number of steps when counting the entries of a collection that does not record its size.
- */
+/* Maximum number of steps to count the entries of a collection that does not record its size. */
 #define ENTRIES_COUNTED 10000000u
-/* Maximum length of a thread's name in bytes. Longer names are truncated. */
+/* Maximum size of a thread's name. Longer names are truncated. */
 #define THREAD_NAME_MAX 256
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 4096u
 
 /*
- * Finds the last collection on the path that retains at least half of the suspect. The sentence
- * then says that the suspect holds the entries of this collection. Sets *class_no to the known
- * class of the collection, or to HEAP_NONE if there is no such collection.
+ * Finds the last collection on the path that retains at least half of the suspect, whose entries
+ * the suspect is then said to hold. Sets *class_no to its known class, or to HEAP_NONE if there is
+ * none.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -68,7 +61,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* Objects above the suspect also hold other objects, so the search stops at the suspect. */
+	/* Stop at the suspect; objects above it also hold other objects. */
 	for (size_t i = path->count; i-- > 0 && !is_top;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -107,9 +100,9 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 }
 
 /*
- * Finds the largest class among the rows for the suspect's elements. If this class does not retain
- * enough, describes all objects of the suspect together. Sets *own to the first application class
- * that has many objects and retains a sufficient part of the suspect.
+ * Finds the largest class among the rows for the suspect's elements. If it does not retain enough,
+ * describes all objects of the suspect together. Sets *own to the first application class with many
+ * objects that retain enough.
  */
 static void find_class(struct heap *heap, const struct leak_rows *rows,
 		       const struct query_leak_suspect *about, struct leak_held *out,
@@ -144,9 +137,8 @@ static void find_class(struct heap *heap, const struct leak_rows *rows,
 }
 
 /*
- * Some objects of the held class may not be below the accumulation point. If the suspect as a whole
- * retains clearly more objects of this class, uses that number, and estimates their total size from
- * the average size.
+ * Corrects the count if the suspect as a whole retains clearly more objects of the held class than
+ * are below the accumulation point. Estimates their total size from the average.
  */
 static void count_content(const struct leak_rows *rows, const struct query_leak_suspect *about,
 			  struct leak_held *held)
@@ -167,8 +159,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the common class of the first entries of a collection. The result is HEAP_NONE if the
- * entries have different classes or are not objects.
+ * Finds the common class of the first entries of a collection, or HEAP_NONE if they have several or
+ * are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -197,8 +189,8 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 }
 
 /*
- * If the values of a map are collections, such as the lists of a Map<Topic, List<Listener>>, counts
- * the entries of these collections instead, because the program stored listeners, not lists.
+ * If the values of a map are collections, as in a Map<Topic, List<Listener>>, counts the entries of
+ * these instead: the program stored listeners, not lists.
  */
 static int count_inner(struct heap *heap, const struct heap_collection *outer,
 		       struct leak_held *held, struct hdb_error *err)
@@ -232,7 +224,7 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 	}
 	if (r < 0 && r != HDB_ECHANGED)
 		return r;
-	/* An element of several collections is counted several times. */
+	/* An element in several collections would be counted several times. */
 	if (r == HDB_OK || class_no == HEAP_NONE || sum < held->count * INNER_PART ||
 	    held->bytes / sum < INNER_BYTES)
 		return HDB_OK;
@@ -244,8 +236,8 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 }
 
 /*
- * Names the class of the entries of a list, set or queue if all entries have the same class, or if
- * the collections in a map have only entries of one class.
+ * Names the class of the entries of a list, set or queue, or of the entries of the collections in a
+ * map, if there is only one.
  */
 static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
 {
@@ -261,8 +253,8 @@ static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_er
 }
 
 /*
- * If a single collection is held, describes the entries of the collection instead, provided that
- * all entries have the same class.
+ * If a single collection is held and all its entries have the same class, describes the entries
+ * instead.
  */
 static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 		       struct hdb_error *err)
@@ -299,8 +291,8 @@ static int look_inside(struct query *q, uint32_t end_ix, struct leak_held *held,
 }
 
 /*
- * Returns whether two numbers are close enough to be counts of the same objects, such as of the
- * first and the last object of a queue.
+ * Returns whether two numbers are close enough to count the same objects, such as the first and the
+ * last object of a queue.
  */
 static bool is_about(uint64_t a, uint64_t b)
 {
@@ -308,8 +300,8 @@ static bool is_about(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns whether an object of the class is on the path after the object `from`. If `from` is
- * HEAP_NONE, checks the whole path.
+ * Returns whether an object of the class is on the path after the object from_ix, or anywhere if
+ * from_ix is HEAP_NONE.
  */
 static bool is_on_path(struct query *q, const struct query_leak_suspect *about, uint32_t from_ix,
 		       uint32_t class_no)

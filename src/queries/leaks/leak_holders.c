@@ -1,18 +1,17 @@
 /*
  * queries/leaks/leak_holders.c - chooses the owner of a leak suspect if several objects hold it.
  *
- * Each object that dominates the suspect is on every path to it. Several paths lead to the topmost
- * of these objects, and the shortest path is often not the most informative one. For example, a map
- * in a static field may also be in a local variable of the method that is using the map. Therefore
- * the rules below rank all strong referrers of the topmost object, except those that it dominates.
- * The best referrers are named.
+ * Every object that dominates the suspect is on every path to it. Above the topmost of them there
+ * are several paths, and the shortest is often not the most informative: a map in a static field
+ * may also be in a local variable of the method that is using it. So the rules below rank all
+ * strong referrers of the topmost object, except those that it dominates, and the best are named.
  *
- * If only the platform refers to the topmost object (worker threads refer to their pool), the same
- * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. If this finds an
- * application field, that field is the owner.
+ * If only the platform refers to the topmost object (worker threads refer to their pool), the
+ * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. An application
+ * field found there is the owner.
  *
- * No single object dominates all members of a group. For a group, the path to each member
- * contributes one owner, and the owner of the most members is chosen.
+ * No single object dominates all members of a group. There, the path to each member contributes one
+ * owner, and the owner of the most members is chosen.
  *
  * An object can have millions of referrers, so all searches are bounded. The limits below affect
  * only such objects.
@@ -30,26 +29,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of references to the topmost object that are examined. */
+/* Maximum number of references to the topmost object to examine. */
 #define HOLDERS_LOOKED 4096u
-/* Maximum number of different holders kept. */
+/* Maximum number of distinct holders to keep. */
 #define HOLDERS_MAX 64u
-/*
- * Maximum number of levels of holders examined above the topmost object in search of an application
- * class.
- */
+/* Maximum number of levels to search above the topmost object for an application class. */
 #define LEVELS_MAX 3u
 /*
- * Maximum number of steps up the dominator tree, for all holders together. In linked lists, this
- * many steps take a few tenths of a second.
+ * Maximum number of steps up the dominator tree, for all holders together: a few tenths of a second
+ * in linked lists.
  */
 #define STEPS_MAX 4000000u
-/* Number of members of a group whose paths are examined, starting with the largest. */
+/* Number of members of a group, largest first, whose paths are examined. */
 #define MEMBERS_LOOKED 1000u
-/* Number of referrers of each member that are examined. */
+/* Number of referrers to examine per member. */
 #define REFERRERS_LOOKED 16u
 /*
- * Number of members whose referrers are examined, and maximum number of distinct holders recorded.
+ * Number of members whose referrers are examined, and maximum number of distinct holders to record.
  */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
@@ -58,7 +54,7 @@
 
 /* ---- the rules ---- */
 
-/* Rules in order of preference. The value of a rule that ranks holders is the rank. */
+/* Rules in order of preference. For rules that rank holders, the value is the rank. */
 enum holder_rule {
 	RULE_FIELD,
 	RULE_FIELD_OF_LOCAL,
@@ -80,19 +76,19 @@ enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
 	 1u << BLAME_OWN)
 
 /*
- * Rules for choosing a holder. For each referrer of an object, the first rule that matches its best
- * step (blames) and its path (way) determines the rank. Among holders of the same rank, the one
+ * Rules for choosing a holder. The rank of a referrer is the first rule that matches the best step
+ * (blames) and the kind (way) of the path to it. Of several holders with the same rank, the one
  * nearest to a root is chosen.
  *
- * Rules with blames == 0 do not rank holders. They record how the owner of the whole suspect was
+ * Rules with blames == 0 do not rank holders, but record how the owner of the whole suspect was
  * found. The names appear in the column "owner_rule". tests/query/leak_owners_test.c contains a
  * heap for each rule.
  */
 static const struct rule {
 	const char *name;
 	/*
-	 * bits of enum leak_blame: kinds of best steps to which the rule applies. 0 if the rule
-	 * does not rank holders.
+	 * bits of enum leak_blame: the best steps that the rule matches; 0 if it does not rank
+	 * holders
 	 */
 	unsigned blames;
 	enum way way;
@@ -145,29 +141,23 @@ static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 struct holder {
 	enum holder_rule rank;
 	size_t steps; /* length of the path from a root to the holder */
-	/*
-	 * ix is the referrer itself. owner_ix is the object to blame on the path to the referrer.
-	 */
+	/* the referrer, and the object to blame on the path to it */
 	uint32_t ix, owner_ix;
 	struct leak_holder who;
 };
 
 /*
- * An owner of group members, with the number of these members and the number of objects with the
- * owner's name.
+ * An owner of group members: number of these members, and number of objects with the owner's name.
  */
 struct member_owner {
 	struct leak_holder who;
 	uint64_t count, holders;
 	uint32_t ix;      /* the first of these objects */
-	size_t owns;      /* smallest number of other owners between this owner and a member */
+	size_t owns;      /* smallest number of owners between this one and a member */
 	uint32_t last_ix; /* the last counted member, to avoid counting a member twice */
 };
 
-/*
- * The holders of the topmost object. This object is step `at` of a path. Above it, several paths
- * exist.
- */
+/* Holders of the topmost object, which is step `at` of a path. Several paths lead to it. */
 struct holders {
 	struct query *q;
 	const struct query_leak_path *path;
@@ -190,8 +180,8 @@ static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 }
 
 /*
- * Finds the step of the topmost object that dominates the end of the path. Sets *out to path->count
- * if that step is among the omitted steps in the middle of the path.
+ * Finds the topmost object that dominates the end of the path. Sets *out to its step, or to
+ * path->count if that is among the omitted steps.
  */
 static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
 			struct hdb_error *err)
@@ -209,8 +199,8 @@ static int find_topmost(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Sets *out to whether the topmost object dominates ix. If the limit on steps has been reached,
- * sets *out to true without examining ix.
+ * Sets *out to whether the topmost object dominates ix, and to true once the limit on steps is
+ * reached.
  */
 static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -228,9 +218,9 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * Appends the part of the old path that starts at the topmost object to a path to one of its
- * holders. Sets count to 0 if the new path already passes the topmost object, would have two gaps,
- * or is too long.
+ * Completes a path to a holder of the topmost object with the part of the old path from there on.
+ * Sets count to 0 if the new path already passes the topmost object, would have two gaps, or is too
+ * long.
  */
 static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
@@ -256,8 +246,8 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 }
 
 /*
- * Builds the path from a root to a holder and from there to the end of the old path. Sets count to
- * 0 if there is no such path.
+ * Builds the path from a root to a holder, and from there to the end of the old path. Sets count to
+ * 0 if there is none.
  */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
 		     struct hdb_error *err)
@@ -282,8 +272,8 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 }
 
 /*
- * Ranks the holder at the end of a path by the first rule that matches the best step on the path. A
- * rule always matches, because RULE_LOCAL accepts every step on every path.
+ * Ranks the holder at the end of a path by the first matching rule. There always is one, because
+ * RULE_LOCAL accepts every path.
  */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
 		   struct hdb_error *err)
@@ -304,10 +294,10 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 	return HDB_OK;
 }
 
-/* Sorts by rank, then by distance from a root. The index makes the order deterministic. */
+/* Sorts by rank, then by distance from a root. The index makes the order unique. */
 BASE_ORDER(compare, struct holder, BASE_UP(rank), BASE_UP(steps), BASE_UP(ix))
 
-/* Adds a holder. Of several holders with the same name, only the best is kept. */
+/* Adds a holder, keeping only the best of those with the same name. */
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -325,8 +315,8 @@ static void keep(struct holders *h, const struct holder *holder)
 }
 
 /*
- * Examines one referrer of the topmost object. The referrer is not a holder if it is not strongly
- * reachable, if its reference is weak, or if the topmost object dominates it.
+ * Examines one referrer of the topmost object. It is not a holder if it is not strongly reachable,
+ * if its reference is weak, or if the topmost object dominates it.
  */
 static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 {
@@ -354,16 +344,16 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 	if (r != HDB_OK || !to.count)
 		return r;
 	/*
-	 * A class loader is held by its classes, and by the contextClassLoader field of threads.
-	 * The field is never the reason why a class loader is not unloaded.
+	 * Classes hold their loader, and threads hold it in contextClassLoader, which is never the
+	 * reason why it is not unloaded.
 	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
 	    strcmp(link.text, "contextClassLoader") == 0)
 		return r;
 	/*
-	 * The holder's name is derived from the path down to the topmost object. The topmost object
-	 * itself is not to blame.
+	 * The path down to the topmost object gives the holder its name. The topmost object itself
+	 * is not to blame.
 	 */
 	to.count -= rest - 1;
 	to.is_end_kept = true;
@@ -397,7 +387,9 @@ static int find_holders(struct holders *h, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns whether a holder is the task of a thread: the worker of a pool, which holds the pool. */
+/*
+ * Returns whether a holder is the task of a thread, that is, a pool's worker, which holds the pool.
+ */
 static bool is_task(const struct leak_holder *who)
 {
 	return who->kind == LEAK_HOLDER_FIELD && strcmp(who->field, "target") == 0 &&
@@ -405,8 +397,8 @@ static bool is_task(const struct leak_holder *who)
 }
 
 /*
- * Uses the best holders as owners and counts the other holders. The tasks of threads are no owners
- * if there is a better one.
+ * Makes the best holders the owners, and counts the others. Tasks of threads count only if there is
+ * nothing better.
  */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
@@ -428,7 +420,7 @@ static void take_all(const struct holders *h, struct query_leak_owner *out)
  * Finds the field of the topmost object that leads to the suspect. If no application field holds
  * the object, this field explains more than the holders do:
  * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ...". The fields of collections (table,
- * elementData) explain nothing, so collections are excluded.
+ * elementData) explain nothing, so collections do not count.
  */
 static int find_top(const struct holders *h, struct leak_holder *out, struct hdb_error *err)
 {
@@ -446,9 +438,8 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 }
 
 /*
- * Sets *at to the step above which several paths exist, and *any to whether the holders on other
- * paths must be examined. This is not necessary if the step to blame is below *at, because all
- * paths share that step.
+ * Sets *at to the step above which several paths exist, and *any to whether holders on other paths
+ * must be examined. If the step to blame is below *at, they need not: all paths share that step.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -464,9 +455,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * The loader of a class and each of its instances hold the class, which explains nothing.
-	 * Similarly, if a class loader is on the path, a static field below it, even of a platform
-	 * class, explains more than the loader's holders.
+	 * A class is held by its loader and its instances, which explains nothing. And if a class
+	 * loader is on the path, a static field below it, even one of a platform class, explains
+	 * more than the loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -474,8 +465,8 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the object at the end of a suspect's path. For a group, returns the last object shared by
- * all paths to members, or HEAP_NONE if there is none.
+ * Returns the end of a suspect's path. For a group, it is the last object common to the paths to
+ * all members, or HEAP_NONE.
  */
 static uint32_t path_end(const struct analysis_suspect *s)
 {
@@ -489,12 +480,12 @@ static uint32_t path_end(const struct analysis_suspect *s)
 
 /* ---- the owner of a group ---- */
 
-/* The owners found so far among the holders of a group's members. */
+/* Owners found so far among the holders of a group's members. */
 struct member_owners {
 	struct query *q;
 	struct member_owner list[HOLDERS_MAX]; /* each name once */
 	size_t count;
-	/* An object that holds members. Each object is counted once for its owner. */
+	/* an object that holds members; counted once per owner */
 	struct member_holder {
 		uint32_t owner, ix; /* index of the owner in the list, and index of the object */
 	} holders[MEMBER_HOLDERS_MAX];
@@ -502,9 +493,7 @@ struct member_owners {
 	uint64_t steps;
 };
 
-/*
- * Returns the owner of the most members. If several owners are equal, returns the one found first.
- */
+/* Returns the owner of the most members; the first found of several equal ones. */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -516,8 +505,8 @@ static const struct member_owner *commonest(const struct member_owners *o)
 }
 
 /*
- * Returns whether nearly every member is owned by a different object with this name, such as a task
- * to which only this member refers.
+ * Returns whether nearly every member has its own owner object of this name, such as a task that
+ * only this member refers to.
  */
 static bool is_one_each(const struct member_owner *owner)
 {
@@ -525,8 +514,8 @@ static bool is_one_each(const struct member_owner *owner)
 }
 
 /*
- * Counts step `at` of a path as an owner of the member at the end of the path. `owns` is the number
- * of owners in between. If the tables are full, the step is ignored.
+ * Counts step `at` of a path as an owner of the member at its end. `owns` is the number of owners
+ * in between. Ignores the step if the tables are full.
  */
 static void count_owner(struct member_owners *o, const struct leak_holder *who,
 			const struct query_leak_path *path, size_t at, size_t owns)
@@ -558,8 +547,8 @@ static void count_owner(struct member_owners *o, const struct leak_holder *who,
 }
 
 /*
- * Counts every owning step on a path to a member: static fields, and fields of application objects,
- * nearest first.
+ * Counts every owning step on a path to a member: static fields and fields of application objects,
+ * from the nearest.
  */
 static int count_steps(struct member_owners *o, const struct query_leak_path *path,
 		       struct hdb_error *err)
@@ -593,7 +582,7 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 		return HDB_OK;
 	TRY(leak_choose_step(o->q, path, &chosen, &best, err));
 	TRY(leak_culprit_find(o->q, path, HEAP_NONE, &owner, err));
-	/* Local variables of threads whose names have the same pattern count as one owner. */
+	/* Local variables of threads with the same name pattern count as one owner. */
 	if (owner.list[0].kind == LEAK_HOLDER_LOCAL)
 		heap_name_pattern(owner.list[0].thread);
 	count_owner(o, &owner.list[0], path, chosen, 0);
@@ -601,8 +590,7 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 }
 
 /*
- * Counts the owners on all paths that lead through the referrers of one member, not only the owners
- * on the shortest path.
+ * Counts the owners on the paths through all referrers of a member, not just on the shortest path.
  */
 static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
 			   struct hdb_error *err)
@@ -623,8 +611,8 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 			continue;
 		TRY(query_leak_path_find(q, batch[i], &path, err));
 		/*
-		 * A path that already passes the member does not lead to it from outside, and a
-		 * full path has no room for the member.
+		 * A path that already passes the member does not lead to it from outside. A full
+		 * path has no room for the member.
 		 */
 		for (size_t k = 0; k < path.count; k++)
 			is_above &= path.nodes[k] != member;
@@ -638,9 +626,9 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 }
 
 /*
- * Searches all paths through the members' referrers for one object that holds the members. Among
- * the owners of the most members, keeps the owner with the fewest objects or, if several are equal,
- * the owner nearest to the members. Sets count to 0 if no such object exists.
+ * Searches the paths through the members' referrers for one object that holds the members. Of the
+ * owners of the most members, keeps the one with the fewest objects, then the one nearest to the
+ * members. Sets count to 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -674,8 +662,8 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 
 /*
  * Finds the owner of a group: the most frequent of the nearest owners of the members, if it owns
- * more than half of the members. If each member has its own owner object, such as the task that
- * will run it, searches for one object that holds all these owners.
+ * more than half of them. If each member has its own owner object, such as the task that will run
+ * it, looks for one object that holds all of these.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -721,7 +709,7 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 }
 
 /*
- * If several paths lead to the best holder of `h` too, examines the holders of that holder in the
+ * If several paths lead to the best holder of `h`, too, examines the holders of that holder in the
  * same way. Otherwise sets above->count to 0.
  */
 static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
@@ -738,10 +726,10 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
 }
 
 /*
- * If no application field refers to the topmost object, searches for a field that refers to an
- * object above the best holder, such as a pool that is held both by its own worker threads and by a
- * static field. If such a field exists, it becomes the first holder of `h`, and *better is set to
- * the path that begins at the field.
+ * If no application field refers to the topmost object, looks for one that refers to an object
+ * above the best holder: for example, a pool is held by its own worker threads and by a static
+ * field. If there is one, makes it the first holder of `h`, and sets *better to the path that
+ * begins at the field.
  *
  * Each level continues from the best holder of the level below. A path found on one level is then
  * extended downwards, level by level.
@@ -771,17 +759,16 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 		return HDB_OK;
 	*better = found;
 	*is_above = true;
-	/* Replaces the rank, name and owner of the first holder, but keeps its referrer. */
+	/* The first holder gets another rank, name and owner, but keeps its referrer. */
 	level->list[0].ix = h->list[0].ix;
 	h->list[0] = level->list[0];
 	return HDB_OK;
 }
 
 /*
- * Finds the owner if the path passes the referent of a soft or weak reference. The owner is the
- * object that contains the reference: the nearest application object above the reference or, if
- * none exists, the nearest object that is not an array or collection. An application field below
- * the reference is named first, in `top`.
+ * Finds the owner if the path passes the referent of a soft or weak reference: the nearest
+ * application object above the reference, else the nearest object that is not an array or
+ * collection. An application field below the reference is named first, in `top`.
  */
 static int find_reference_owner(struct query *q, const struct query_leak_path *path,
 				struct query_leak_owner *out, struct hdb_error *err)
@@ -814,8 +801,8 @@ static int find_reference_owner(struct query *q, const struct query_leak_path *p
 }
 
 /*
- * Finds the owners of a single suspect: the holders of its topmost object or, if no other holders
- * need to be examined, the step to blame on the path.
+ * Finds the owners of a single suspect: the holders of its topmost object or, if other holders do
+ * not matter, the step to blame on the path.
  */
 static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		      struct query_leak_path *path, struct query_leak_owner *owner,
@@ -858,7 +845,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
- * end. Such a variable only refers to objects that are also held by other objects.
+ * end. Such a variable only refers to what other objects also hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
@@ -875,8 +862,8 @@ static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 }
 
 /*
- * Finds the method that declares a local variable. A method of a platform class explains nothing,
- * so it is not used.
+ * Finds the method that declares a local variable. A platform method explains nothing and is not
+ * used.
  */
 static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_error *err)
 {

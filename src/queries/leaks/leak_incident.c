@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_incident.c - a group of threads as one incident; leak_incident.h defines the
- * terms.
+ * queries/leaks/leak_incident.c - describes a group of threads as one incident; see leak_incident.h
+ * for the terms.
  */
 #include "queries/leaks/leak_incident.h"
 
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of incidents kept for a suspect. Threads of further incidents are not counted. */
+/* Maximum number of incidents per suspect. Threads of further incidents are not counted. */
 #define INCIDENTS_MAX 256u
 /* Number of threads between two checks of the cancel flag. */
 #define STEP_THREADS 256u
 
 /* A thread of the suspect. */
 struct member {
-	size_t incident; /* INCIDENTS_MAX: none */
+	size_t incident; /* INCIDENTS_MAX means none */
 	struct query_wait wait;
 };
 
@@ -33,8 +33,7 @@ struct incidents {
 };
 
 /*
- * Finds the incident to which a thread belongs. Returns HDB_NOTFOUND if there are too many
- * incidents.
+ * Finds or adds the incident that a thread belongs to. Returns HDB_NOTFOUND if there are too many.
  */
 static int incident_of(struct incidents *n, const struct leak_incident *like, size_t *out)
 {
@@ -83,8 +82,7 @@ static int add_thread(struct incidents *n, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Sets the state, the blocker and the owner to the values that more than half of the threads of an
- * incident share.
+ * Sets state, blocker and owner to the values that more than half of an incident's threads share.
  */
 static void find_common(const struct incidents *n, size_t no, struct leak_incident *out)
 {
@@ -95,8 +93,8 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	assert(no < n->count);
 	for (unsigned pass = 0; pass < 2; pass++) {
 		/*
-		 * Uses the majority vote algorithm of Boyer and Moore, and then verifies the
-		 * result.
+		 * Finds candidates with the majority vote algorithm of Boyer and Moore, then
+		 * verifies them.
 		 */
 		const uint64_t less = pass == 0 ? UINT64_MAX : 0;
 
@@ -155,7 +153,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	*out = n->list[best];
 	assert(out->count > 0);
 	find_common(n, best, out);
-	/* `members` contains only an evenly spaced sample of a large group. */
+	/* `members` is only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;
 		out->count = out->count * suspect->count / suspect->members.count;

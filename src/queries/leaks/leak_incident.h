@@ -1,6 +1,6 @@
 /*
  * queries/leaks/leak_incident.h - describes a group of threads as one incident: what threads with
- * similar names do in the same place, and what they are waiting for.
+ * similar names are doing in the same place, and what they are waiting for.
  */
 #ifndef QUERIES_LEAKS_LEAK_INCIDENT_H
 #define QUERIES_LEAKS_LEAK_INCIDENT_H
@@ -16,36 +16,33 @@
 struct leak_incident {
 	uint64_t count, bytes; /* number of threads, and total size that they retain */
 	bool is_virtual;
-	/* whether these threads retain at least half of what all threads of the suspect retain */
+	/* whether they retain at least half of what all threads of the suspect retain */
 	bool is_most;
-	/*
-	 * pattern of the names, with "*" for each number. "" if the names have no common pattern.
-	 */
+	/* pattern of the names, with "*" for each number, or "" if they have nothing in common */
 	char pattern[LEAK_PATTERN_MAX];
 	char frame[LEAK_FRAME_MAX]; /* "a.Job.run(Job.java:7)", "" if unknown */
 	/* most frequent state, as in java.lang.Thread.State, or NULL if unknown */
 	const char *state;
-	uint32_t example_ix; /* one of them */
+	uint32_t example_ix; /* one of the threads */
 	/*
-	 * the object for which more than half of the threads are waiting, and its owner. HEAP_NONE
-	 * if unknown.
+	 * the object that more than half of the threads are waiting for, and its owner; HEAP_NONE
+	 * if unknown
 	 */
 	uint32_t blocker_ix, owner_ix;
-	/* whether the threads are blocked at the monitor of blocker_ix, which the owner holds */
+	/* whether the threads are blocked on the monitor of blocker_ix, which the owner holds */
 	bool is_monitor;
 };
 
 /*
- * Finds the incident that retains the most memory in a group of threads. Returns HDB_NOTFOUND if
- * the suspect is not a group of threads. Reads the names, states and stacks of at most 10,000
- * threads.
+ * Finds the incident that retains the most in a group of threads, from the names, states and stacks
+ * of at most 10,000 threads. Returns HDB_NOTFOUND if the suspect is not a group of threads.
  */
 int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
 /*
- * Names the Condition that a thread awaits after the field of a local variable that refers to it:
- * "a.Warehouse.notFull". Writes "" if no such field exists.
+ * Names the Condition that a thread awaits by the field that refers to it, in an object of a local
+ * variable: "a.Warehouse.notFull". Writes "" if there is none.
  */
 int leak_condition_name(struct query *q, uint32_t thread_ix, uint32_t condition_ix,
 			struct base_text to, struct hdb_error *err);

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_objects.c - rows of the leaks query for leaking objects and for the paths that
- * hold them. queries/traces finds these objects.
+ * queries/leaks/leak_objects.c - builds the rows of the leaks query for leaking objects and the
+ * paths that hold them. queries/traces finds these objects.
  */
 #include "base/base_text.h"
 #include "heap/known.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of leaks listed with their paths, and maximum number of unreachable objects
- * listed. The counts include leaks and objects that are not listed.
+ * Maximum number of leaks listed with their paths, and of unreachable objects listed. Counts
+ * include the others.
  */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024
@@ -52,7 +52,7 @@ static int sum_shallow(const struct leak_traces *t, const struct leak_group *gro
 	return HDB_OK;
 }
 
-/* Appends the headline of a group. The last step of the trace is the leaking object itself. */
+/* Appends the headline of a group. The last step of its trace is the leaking object. */
 static int add_leaking(struct leak_traces *t, struct leak_rows *rows,
 		       const struct leak_group *group, const struct leak_steps *steps,
 		       struct hdb_error *err)
@@ -104,7 +104,7 @@ static int add_unreachable(struct leak_traces *t, struct leak_rows *rows, size_t
 	TRY(leak_steps_unreachable(t, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	/* The object does not belong to a suspect, so it has no suspect number. */
+	/* This object is not part of a suspect. */
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.c - finds the objects that own most of the memory outside the heap:
- * reads the buffers of the direct-buffers query and finds the owner of each.
+ * queries/leaks/leak_outside.c - finds the objects that own most of the memory outside the heap,
+ * from the buffers of the direct-buffers query and the owner of each.
  */
 #include "queries/leaks/leak_outside.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of buffers whose paths are searched, and maximum number of owners kept. */
+/* Maximum number of buffers to search paths for, and of owners to keep. */
 #define BUFFERS_MAX 2000u
 #define OWNERS_MAX 64u
 
@@ -25,7 +25,10 @@ struct owners {
 	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
 };
 
-/* Names the owner of a buffer: a field or, if that is in an element, what holds the collection. */
+/*
+ * Names the owner of a buffer: a field or, if that belongs to an element of a collection, what
+ * holds the collection.
+ */
 static int name_owner(struct query *q, struct query_leak_path *path, struct leak_outside *out,
 		      uint32_t *element_ix, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.h - finds the objects that own most of the memory outside the heap: of
- * direct buffers and segments, and of mapped files.
+ * queries/leaks/leak_outside.h - finds the objects that own most of the memory outside the heap:
+ * direct buffers and segments, and mapped files.
  */
 #ifndef QUERIES_LEAKS_LEAK_OUTSIDE_H
 #define QUERIES_LEAKS_LEAK_OUTSIDE_H
@@ -11,8 +11,8 @@
 enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_KINDS };
 
 /*
- * Minimum size for which the search for an owner is worthwhile. The JDK alone maps more than 100
- * MiB of its modules. Direct memory below LEAK_DIRECT_LARGE counts if it exceeds the heap.
+ * Minimum size to search for an owner. The JDK alone maps more than 100 MiB of its modules. Direct
+ * memory below LEAK_DIRECT_LARGE counts only if it exceeds the heap.
  */
 #define LEAK_DIRECT_LEAST (8ull << 20)
 #define LEAK_DIRECT_LARGE (64ull << 20)
@@ -22,8 +22,8 @@ enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_
 
 /* The object that owns most of the memory of one kind. */
 struct leak_outside {
-	uint32_t ix;           /* index of its largest buffer, or HEAP_NONE if there is no owner */
-	uint64_t count, bytes; /* number of its buffers, and their memory outside the heap */
+	uint32_t ix;           /* the largest buffer, or HEAP_NONE if there is no owner */
+	uint64_t count, bytes; /* number of buffers, and their memory outside the heap */
 	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 	/*
@@ -39,8 +39,8 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 		      struct hdb_error *err);
 
 /*
- * Like leak_outside_find, but searches for owners only if the JDK's own counters show a large
- * amount of such memory. Reading the counters requires no pass over the objects.
+ * Like leak_outside_find, but searches for owners only if the JDK's own counters, which cost no
+ * pass over the objects, show much memory of this kind.
  */
 int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 			    struct hdb_error *err);

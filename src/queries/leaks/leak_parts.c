@@ -1,12 +1,11 @@
 /*
- * queries/leaks/leak_parts.c - determines which objects accumulate in a leak suspect, by class.
+ * queries/leaks/leak_parts.c - finds which objects accumulate in a leak suspect, by class.
  *
  * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
- * exact. "Elements" are the objects that a user would say a collection contains: 300,000 Session
- * rather than 300,000 HashMap$Node. To find them, each child is followed down the dominator tree.
- * In an ordinary collection, all children are followed. In a huge collection, only a sample is
- * followed. The nodes of a linked list dominate each other in a chain and are followed node by
- * node.
+ * exact. "Elements" are what a user would say a collection contains: 300,000 Session rather than
+ * 300,000 HashMap$Node. They are found by following each child down the dominator tree; in a huge
+ * collection, only a sample is followed. The nodes of a linked list dominate each other in a chain
+ * and are followed node by node.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -22,22 +21,25 @@
 #include <string.h>
 
 /*
- * Maximum number of children followed, which takes half a second. If there are n times as many
- * children, only one in n is followed.
+ * Maximum number of children to follow, in about half a second. Of n times as many, one in n is
+ * followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
-/* Maximum number of list nodes followed, which takes a second. */
+/* Maximum number of list nodes to follow, in about a second. */
 #define NODES_FOLLOWED 2000000u
-/* The largest children are always followed, because one of them may be most of the suspect. */
+/*
+ * Number of largest children that are always followed, because one of them may be most of the
+ * suspect.
+ */
 #define ELEMENTS_ALL 1024u
 /*
  * A map entry dominates at most a key, a value and the next entry. An object with more children is
- * not an entry.
+ * none.
  */
 #define ELEMENT_CHILDREN 4u
 /*
- * Maximum number of pending objects, and maximum number of steps, when one child is followed
- * through hash buckets and nested wrappers.
+ * Maximum number of pending objects, and of steps, to follow one child through hash buckets and
+ * nested wrappers.
  */
 #define ELEMENT_STACK 64u
 #define ELEMENT_STEPS 256u
@@ -52,25 +54,16 @@
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 
-/*
- * Sorts by retained size or, if that is unknown, by shallow size. Classes without objects come
- * last.
- */
+/* Sorts by retained size or, if unknown, by shallow size. Classes without objects come last. */
 BASE_ORDER(compare_retained, struct analysis_class_sum, BASE_DOWN(retained_bytes),
 	   BASE_DOWN(shallow_bytes), BASE_FALSE_FIRST(!x->count, !y->count), BASE_UP(class_no))
 
-/*
- * Options for listing classes. Each of the largest classes has its own row. All other classes share
- * one row.
- */
+/* Options for listing classes. The largest have their own rows; all others share one. */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
 	bool with_retained; /* whether the sums include retained sizes */
-	/*
-	 * minimum size of a class with its own row; a smaller size would be printed as 0.00 % of
-	 * the heap
-	 */
+	/* minimum size of a class with its own row; less would be printed as 0.00 % of the heap */
 	uint64_t least;
 };
 
@@ -94,10 +87,7 @@ static uint64_t bytes_of(const struct class_list *list, const struct analysis_cl
 	return list->with_retained ? sum->retained_bytes : sum->shallow_bytes;
 }
 
-/*
- * Adds one row for each of the first classes that are large enough, and one row for all other
- * classes.
- */
+/* Adds one row for each of the first classes that are large enough, and one for all others. */
 static int add_sorted(const struct class_list *list, const struct analysis_class_sum *classes,
 		      size_t count, struct hdb_error *err)
 {
@@ -124,7 +114,7 @@ static int add_sorted(const struct class_list *list, const struct analysis_class
 	return leak_rows_add(list->rows, &row, err);
 }
 
-/* Adds one row for each of the largest classes, and one row for all other classes. */
+/* Adds one row for each of the largest classes, and one for all others. */
 static int list_classes(const struct class_list *list, const struct analysis_class_sum *classes,
 			uint32_t class_count, struct hdb_error *err)
 {
@@ -168,28 +158,28 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 struct elements {
 	struct query *q; /* borrowed */
 	struct analysis_class_sum *classes;
-	/* sums of squares over the sampled children, by class, for estimating the error */
+	/* by class: sums of squares over the sampled children, for estimating the error */
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* indexed by class */
 	/*
-	 * by class: nonzero if objects of this class are not followed, because they contain no
-	 * other elements; `classes` already contains the exact sums for children of this class
+	 * by class: nonzero if its objects contain no other elements, so they are not followed;
+	 * `classes` already has the exact sums for children of this class
 	 */
 	uint8_t *is_end;
-	/* lists of dominated objects; reading a list overwrites the buffer */
+	/* lists of dominated objects; each read overwrites the buffer */
 	struct store_lists lists;
 	uint64_t every; /* 1 if all children are followed, n if one in n is followed */
-	/* number of children of the accumulation point, and number of followed children */
+	/* number of children of the accumulation point, and of followed ones */
 	uint64_t length, followed;
 };
 
-/* A stack of objects to examine below one child. */
+/* A stack of objects to examine below a child. */
 struct waiting {
 	uint32_t ix[ELEMENT_STACK];
 	size_t count;
 };
 
-/* The objects at which following one child ends. */
+/* Where following one child ended. */
 struct ends {
 	uint32_t ix[ELEMENT_ENDS];
 	size_t count;
@@ -197,8 +187,8 @@ struct ends {
 
 /*
  * Replaces the object on top of the stack with the objects that it dominates, such as the values of
- * entries and wrappers, or the next entries of a bucket. Does so only if these objects are few and
- * retain most of its size. Sets *taken to whether the object was replaced.
+ * entries and wrappers or the next entries of a bucket, if these are few and retain most of its
+ * size. Sets *taken to whether it did.
  */
 static int replace_element(struct query *q, struct store_lists *lists, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -233,18 +223,15 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
 }
 
 /*
- * Finds the objects at which following one child ends. If all of them are of platform classes, the
- * result is the child itself, because "12 LinkedHashMap" is more informative than the strings and
- * arrays in the maps.
+ * Finds the objects at which following one child ends, or the child itself if they are all of
+ * platform classes: "12 LinkedHashMap" says more than the strings and arrays in the maps.
  */
 static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
 		     struct ends *out, struct hdb_error *err)
 {
 	struct waiting waiting = { .ix = { ix }, .count = 1 };
 	bool has_own = false;
-	/*
-	 * ELEMENT_STACK and ELEMENT_STEPS limit the number of results, so out->ix is large enough.
-	 */
+	/* ELEMENT_STACK and ELEMENT_STEPS limit the number of results, so they fit in out->ix. */
 
 	out->count = 0;
 	for (unsigned steps = 0; waiting.count && steps < ELEMENT_STEPS; steps++) {
@@ -272,9 +259,8 @@ static int find_ends(const struct elements *e, struct store_lists *lists, uint32
 }
 
 /*
- * Adds `count` objects held by one child to the sums of their classes, multiplied by `times`.
- * Objects of the same class are merged first, so that each square is computed from one sampled
- * child.
+ * Adds `count` objects held by one child to the sums of their classes, `times` times. Merges
+ * objects of the same class first, so that each square is that of one sampled child.
  */
 static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t count,
 		     uint64_t times)
@@ -303,7 +289,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, and appends each object at which following ends to `sums`. */
+/* Follows one child, and appends the objects where that ends to `sums`. */
 static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
 			struct base_vec *sums, struct hdb_error *err)
 {
@@ -327,8 +313,8 @@ static int follow_child(const struct elements *e, struct store_lists *lists, uin
 }
 
 /*
- * Returns a reproducible pseudo-random number (splitmix64). The same dump gives the same answer in
- * every run and with every number of threads.
+ * Returns a reproducible pseudo-random number (splitmix64), so that the answer does not depend on
+ * the run or the number of threads.
  */
 static uint64_t scramble(uint64_t v)
 {
@@ -339,10 +325,9 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * Returns how many children the child at position `at` represents, or 0 if this child is not in the
- * sample. Each of the largest children represents only itself. The other children are divided into
- * runs of `every` consecutive children. One child of each run is chosen at random, so all children
- * of the run are equally likely.
+ * Returns how many children the one at position `at` represents, or 0 if it is not in the sample.
+ * The largest children represent only themselves. The others are divided into runs of `every`, from
+ * each of which one is chosen at random.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -356,12 +341,12 @@ static uint64_t times_of(const struct elements *e, uint64_t at)
 	return at - first == scramble(run) % size ? size : 0;
 }
 
-/* A child to follow, and the number of children it represents. */
+/* A child to follow, and how many children it represents. */
 struct child {
 	uint32_t ix, times;
 };
 
-/* The objects that the children of a batch hold. */
+/* What the children of a batch hold. */
 struct batch {
 	struct store_lists lists;
 	struct base_vec sums;    /* struct analysis_class_sum, child by child */
@@ -423,7 +408,7 @@ static void release_following(struct following *f)
 	base_vec_release(&f->children);
 }
 
-/* Chooses the children to follow: all children of the accumulation point, or a sample. */
+/* Chooses the children of the accumulation point to follow: all, or a sample. */
 static int choose_children(struct following *f, const struct analysis_suspect *suspect,
 			   struct hdb_error *err)
 {
@@ -455,8 +440,8 @@ static int choose_children(struct following *f, const struct analysis_suspect *s
 }
 
 /*
- * Follows the children of the accumulation point, using all threads. The children are sorted by
- * retained size, largest first, as times_of requires, and are added in this order.
+ * Follows the children of the accumulation point on all threads. They are sorted by retained size,
+ * largest first, as times_of requires, and are added in this order.
  */
 static int follow_children(struct query *q, struct elements *e,
 			   const struct analysis_suspect *suspect, struct hdb_error *err)
@@ -483,8 +468,8 @@ static int follow_children(struct query *q, struct elements *e,
 }
 
 /*
- * Uses the exact sums for children of classes that contain no other elements (application classes,
- * strings and arrays of numbers). Sets *any to whether there are children of other classes.
+ * Takes the exact sums for children of classes that contain no other elements (application classes,
+ * strings, arrays of numbers). Sets *any to whether there are others.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)
@@ -503,7 +488,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 
 /* ---- objects that the nodes of a list hold ---- */
 
-/* Adds one object dominated by a list node, other than the next node. */
+/* Adds one object, other than the next node, that a list node dominates. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec sums = { 0 };
@@ -524,11 +509,9 @@ static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hd
 }
 
 /*
- * Adds all objects dominated by a list node except the next node and the rest of the list. If the
- * node is of an application class or dominates nothing else, adds the node itself. Sets *next to
- * the next node, or to HEAP_NONE at the end of the list.
- *
- * The next node is the first dominated object of the node's own class.
+ * Adds all objects that a list node dominates, except the next node (the first of the node's own
+ * class) and with it the rest of the list. Adds the node itself if it is of an application class or
+ * dominates nothing else. Sets *next to the next node, or to HEAP_NONE at the end.
  */
 static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t *next,
 		     struct hdb_error *err)
@@ -567,8 +550,8 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 }
 
 /*
- * Follows a list from its first node. If the list is too long to be followed to its end, the rows
- * state how many nodes were read.
+ * Follows a list from its first node. If it is too long to reach its end, the rows state how many
+ * nodes were read.
  */
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)
@@ -579,7 +562,7 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 
 	TRY(derive_children(q->derive, &e->lists, err));
 	for (; ix != HEAP_NONE && nodes < NODES_FOLLOWED; nodes++) {
-		/* the limit ends the walk even if a damaged table contains a cycle */
+		/* ends the walk even if a damaged table has a cycle */
 		if (nodes == q->heap->object_count)
 			return heap_damaged(q->heap, STORE_CHILDREN, ix, "children form a circle",
 					    err);
@@ -595,8 +578,8 @@ static int follow_list(struct query *q, struct elements *e, const struct class_l
 }
 
 /*
- * Computes a square root by Newton's method. The result is accurate enough for an error estimate,
- * and libm need not be linked.
+ * Computes a square root by Newton's method, accurate enough for an error estimate without linking
+ * libm.
  */
 static double root_of(double v)
 {
@@ -610,9 +593,8 @@ static double root_of(double v)
 }
 
 /*
- * Returns the relative error of a class's estimates in percent: the larger of the errors of count
- * and size. Clears the sums, so that the row for all other classes includes only classes without
- * their own row.
+ * Returns the relative error of a class's estimates in percent, for count or size, whichever is
+ * larger. Clears the sums, so that the row for all other classes excludes this one.
  */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {
@@ -628,8 +610,8 @@ static double take_error(struct elements *e, const struct leak_row *row, uint32_
 }
 
 /*
- * Adds the sample size and the error to each row that contains estimates. The row for all other
- * classes must be the last row.
+ * Adds the sample size and the error to each row with estimates. The row for all other classes must
+ * come last.
  */
 static int mark_estimates(struct leak_rows *rows, size_t first_row, struct elements *e,
 			  uint32_t class_count, struct hdb_error *err)
@@ -672,8 +654,8 @@ static int make_elements(struct query *q, struct elements *e, struct hdb_error *
 }
 
 /*
- * Removes the rows of kind "child" if the rows for elements have the same classes and counts. A
- * final child row that combines small classes is ignored.
+ * Removes the rows of kind "child" if the rows for elements have the same classes and counts,
+ * ignoring a final row of combined small classes.
  */
 static void drop_same(struct leak_rows *rows, size_t from, size_t elements, uint64_t least)
 {

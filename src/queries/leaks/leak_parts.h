@@ -1,12 +1,11 @@
 /*
- * queries/leaks/leak_parts.h - functions that determine the facts that the leaks query reports
- * about a suspect: the path to the suspect, its owner, the objects that accumulate in it, and the
- * thread that holds it.
+ * queries/leaks/leak_parts.h - finds the facts that the leaks query reports about a suspect: the
+ * path to it, its owner, the objects that accumulate in it, and the thread that holds it.
  *
- * q_leaks.c processes a suspect in this order: query_leak_blame chooses the path and the owner,
- * then the rows are appended (path, members, children, elements, contents, thread), and
- * leak_held_find reads these rows to describe the held objects in one sentence. Sentences are built
- * only in leak_prose.c.
+ * q_leaks.c processes a suspect in this order: query_leak_blame chooses the path and the owner;
+ * then rows are appended (path, members, children, elements, contents, thread); then leak_held_find
+ * reads these rows to describe the held objects in one sentence. Sentences are built only in
+ * leak_prose.c.
  *
  * Unless stated otherwise, functions return HDB_OK or a failure, and strings that do not fit are
  * truncated.
@@ -24,21 +23,21 @@
 #include "queries/traces/leak_traces.h"
 
 /*
- * Number of steps shown at each end of a path. Paths through linked lists have millions of steps,
- * so the middle of a longer path is omitted.
+ * Number of steps shown at each end of a path. A path through a linked list has millions of steps,
+ * so the middle is omitted.
  */
 #define LEAK_PATH_ENDS 24u
 
-/* A shortest path, GC root first. The middle of a long path is omitted. */
+/* A shortest path, from the GC root, without the middle of a long path. */
 struct query_leak_path {
 	uint32_t nodes[2 * LEAK_PATH_ENDS];
 	size_t count; /* number of nodes */
-	/* index of the node that follows the omitted steps; used only if gap is not 0 */
+	/* index of the node after the omitted steps; meaningless if gap is 0 */
 	size_t gap_at;
 	uint64_t gap; /* number of omitted steps */
-	/* false if the path passes the referent of a weak, soft, phantom or final reference */
+	/* whether the path has only strong references */
 	bool is_strong;
-	/* set by the caller if the end is only a victim of the leak and must not be blamed */
+	/* set by the caller if the end is only a victim of the leak, not to be blamed */
 	bool is_end_kept;
 	/* whether the path starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
@@ -47,22 +46,21 @@ struct query_leak_path {
 };
 
 /*
- * Finds the path to ix in the reach tree: a path of strong references if one exists, otherwise a
- * path of any references. Sets count to 0 if ix is not reachable.
+ * Finds the path to ix in the reach tree: of strong references if possible, else of any references.
+ * Sets count to 0 if ix is unreachable.
  */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
 			 struct hdb_error *err);
 
 /*
  * Finds the references through which step `i` holds the next step. Sets out->count to 0 for the
- * last step, for a step before omitted steps, and if the dump, which contains the field names, is
- * not available.
+ * last step, for a step before omitted ones, and if the dump with the field names is not available.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);
 /*
- * Writes the references through which step `i` holds the next step, such as "entries" or "[12]".
- * Writes an empty string if there are none.
+ * Writes the references through which step `i` holds the next step, such as "entries" or "[12]", or
+ * "" if there are none.
  */
 int query_leak_path_holds(struct query *q, const struct query_leak_path *path, size_t i,
 			  struct base_text to, struct hdb_error *err);
@@ -73,9 +71,8 @@ int query_leak_path_rows(struct query *q, struct leak_rows *rows,
 
 /*
  * Writes the root kinds of an object, such as "thread object, JNI global", and, if names_threads is
- * set, the name of the thread. The text is empty if the object is not a root. The text is
- * HEAP_ORPHAN_NAME if the object is a root only because the dump is incomplete, and HEAP_STAYS_NAME
- * for a class that is never unloaded.
+ * set, the name of the thread. Writes "" if the object is not a root, HEAP_ORPHAN_NAME if it is one
+ * only because the dump is incomplete, and HEAP_STAYS_NAME for a class that is never unloaded.
  */
 void query_roots_text(struct query *q, uint32_t ix, bool names_threads, struct base_text to);
 
@@ -90,20 +87,20 @@ enum leak_holder_kind {
 	LEAK_HOLDER_CLASS,
 	LEAK_HOLDER_OBJECT,
 	LEAK_HOLDER_ROOT,
-	/* a root only because the dump is incomplete and lacks its holder */
+	/* a root only because the incomplete dump lacks its holder */
 	LEAK_HOLDER_NOTHING,
 	/*
 	 * a thread-local whose ThreadLocal was collected, or is referenced only by entries of
-	 * thread maps
+	 * thread maps (LEAK_HOLDER_ENTRIES)
 	 */
 	LEAK_HOLDER_GONE,
 	LEAK_HOLDER_ENTRIES
 };
 
-/* Maximum number of bytes in the name of a field or thread. */
+/* Maximum size of the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
-/* The holder of an object: a reference, and the object and class that contain it. */
+/* What holds an object: a reference, and the object and class that contain it. */
 struct leak_holder {
 	enum leak_holder_kind kind;
 	unsigned count;         /* number of fields named in `field` */
@@ -112,8 +109,8 @@ struct leak_holder {
 	/* name of the field or other reference, or the kinds of a GC root */
 	char field[LEAK_NAME_MAX_BYTES];
 	/*
-	 * Name of the thread that has the local variable or the thread-local value. If
-	 * is_thread_local is set, all other members describe the holder of the ThreadLocal.
+	 * name of the thread with the local variable or thread-local value; if is_thread_local is
+	 * set, all other members describe the holder of the ThreadLocal
 	 */
 	char thread[LEAK_NAME_MAX_BYTES];
 	/*
@@ -123,16 +120,16 @@ struct leak_holder {
 	char frame[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
 	/*
-	 * For a thread-local, number of threads that have a value, or 0 if only `thread` has one.
-	 * For local variables of several threads, number of threads, and `thread` is the pattern of
-	 * their names.
+	 * for a thread-local, the number of threads with a value, or 0 if only `thread` has one;
+	 * for local variables of several threads, their number, and `thread` is the pattern of
+	 * their names
 	 */
 	uint64_t threads;
 };
 
 /*
- * Writes the outermost frame that has an object in a local variable:
- * "com.acme.App.main(App.java:31)". Writes "" if the dump does not record the frame.
+ * Writes the outermost frame with an object in a local variable: "com.acme.App.main(App.java:31)",
+ * or "" if the dump does not record it.
  */
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		     struct hdb_error *err);
@@ -140,40 +137,34 @@ int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct 
 /* Maximum number of owners named for one suspect. */
 #define LEAK_OWNERS 3u
 
-/*
- * The owners of a suspect. This structure contains facts, from which leak_prose.c builds the
- * sentence.
- */
+/* The owners of a suspect: the facts from which leak_prose.c builds the sentence. */
 struct query_leak_owner {
 	/*
 	 * If kind is set, the sentence begins with "TOP, in LIST". `top` is the field of the object
-	 * above which several paths exist, or of the last application step. The owners in the list
-	 * contain this object.
+	 * above which several paths exist, or of the last application step; the owners in the list
+	 * contain that object.
 	 */
 	struct leak_holder top;
 	struct leak_holder list[LEAK_OWNERS];
 	size_t named;    /* number of entries in the list; 0 means that no owner was found */
-	uint64_t more;   /* number of further owners, which are not named */
-	bool has_others; /* whether more owners may exist, because the search stopped early */
+	uint64_t more;   /* number of further owners */
+	bool has_others; /* whether there may be more owners, because the search stopped early */
 	/* whether the list contains fields of the object at the end of the path */
 	bool is_own_fields;
-	/*
-	 * name of the rule that chose the owners, and the reason; static strings from
-	 * leak_holders.c
-	 */
+	/* rule that chose the owners, and its reason; static strings in leak_holders.c */
 	const char *rule;
 	const char *why;
 	/*
-	 * number of group members owned by the first owner; 1 for a single suspect, or 0 for most
-	 * members if the exact number is unknown
+	 * number of group members that the first owner owns; 1 for a single suspect; 0 for most
+	 * members, if the exact number is unknown
 	 */
 	uint64_t count;
 	/*
-	 * Objects that own the suspect, in the order of the list. For a group, an object is set
-	 * only if it owns the members alone. Otherwise HEAP_NONE.
+	 * Objects that own the suspect, in the order of the list. For a group, set only if the
+	 * object owns the members alone; otherwise HEAP_NONE.
 	 */
 	uint32_t ix[LEAK_OWNERS];
-	/* whether the owner was found through a thread-local value that the members hold */
+	/* whether the owner is a ThreadLocal whose values the members hold */
 	bool is_of_members;
 	/*
 	 * strength of the reference to the suspect (STORE_SOFT, STORE_WEAK, ...) if no path is
@@ -184,29 +175,28 @@ struct query_leak_owner {
 
 /*
  * Finds the step to blame on a path: the last object of an application class, and the field through
- * which this object holds the next step. If no application object exists on the path, uses the
- * ThreadLocal whose value is on the path, a platform class that holds the next step in a static
- * field, or the thread.
+ * which it holds the next step. If there is none, the ThreadLocal whose value is on the path, a
+ * platform class that holds the next step in a static field, or the thread.
  *
- * If the object at the end is itself to blame, names the fields of this object that retain the
- * most. If no field retains anything and the path has only this object, names the root kinds. If
- * suspect_ix is an application object further up the path, the owner becomes "field, in field of
- * suspect". Pass HEAP_NONE to prevent this.
+ * If the object at the end is itself to blame, names its fields that retain the most. If none
+ * retains anything and the path has only this object, names the root kinds. If suspect_ix is an
+ * application object further up the path, the owner becomes "field, in field of suspect"; HEAP_NONE
+ * prevents this.
  */
 int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		      struct query_leak_owner *out, struct hdb_error *err);
 
 /*
  * If the only owner is a field, and its object is reached from a static field of another
- * application class, names this static field too: "Cache.entries, in App.CACHE (static)".
+ * application class, names that static field too: "Cache.entries, in App.CACHE (static)".
  */
 int leak_add_static(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err);
 
 /*
  * Like leak_culprit_find, but if the step to blame is an element of a collection, the owner is what
- * holds the collection, and *element_ix is the element. Otherwise, *element_ix is HEAP_NONE. Names
- * the static field too.
+ * holds the collection, and *element_ix is the element; otherwise *element_ix is HEAP_NONE. Also
+ * names the static field.
  */
 int leak_collection_owner(struct query *q, const struct query_leak_path *path,
 			  struct query_leak_owner *out, uint32_t *element_ix,
@@ -217,20 +207,19 @@ int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint
 		       struct base_text to, struct hdb_error *err);
 
 /*
- * Finds the path to a suspect, and the owners of the suspect. The path ends at the accumulation
- * point, or at the suspect if there is no accumulation point. If several objects hold the suspect,
- * they are ranked by the rules in leak_holders.c. Up to LEAK_OWNERS of them are named, and the path
- * leads through the first.
+ * Finds the path to a suspect and its owners. The path ends at the accumulation point, or at the
+ * suspect if it has none. If several objects hold the suspect, the rules in leak_holders.c rank
+ * them; up to LEAK_OWNERS of them are named, and the path leads through the first.
  *
- * For a group, the owner is the most frequent of the nearest owners of the members, if it owns more
- * than half of the examined members. The path is then the part shared by the paths to the members.
- * The caller must zero *path. If there is no path, *path does not change.
+ * The owner of a group is the most frequent of the nearest owners of the members, if it owns more
+ * than half of those examined; the path is then the common part of the paths to the members. The
+ * caller must zero *path, which does not change if there is no path.
  */
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect and the facts found about it. All pointers are borrowed. */
+/* A suspect and what was found out about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
 	const struct query_leak_path *path;    /* the path to it */
@@ -240,8 +229,8 @@ struct query_leak_suspect {
 	size_t first_row;                      /* index of this suspect's first row in the report */
 	const struct query_leak_owner *owner;
 	/*
-	 * number and kind of the held objects as given by a rule, such as "12,000 rows"; NULL if no
-	 * rule provides this text
+	 * number and kind of the held objects, such as "12,000 rows", if a rule provides this;
+	 * otherwise NULL
 	 */
 	const char *holds;
 	uint64_t held; /* the number in `holds` */
@@ -250,42 +239,42 @@ struct query_leak_suspect {
 	 * are separate suspects. 0 means no bound.
 	 */
 	uint64_t most_bytes;
-	const struct leak_incident *incident; /* incident of a group of threads; otherwise NULL */
+	const struct leak_incident *incident; /* for a group of threads, otherwise NULL */
 };
 
-/* The objects that a suspect holds, with their number and total retained size. */
+/* The objects that a suspect holds: number, total retained size, and kind. */
 struct leak_held {
 	uint64_t count, bytes;
 	uint32_t class_no; /* HEAP_NONE means objects of several classes */
-	/* length of the array if the suspect holds a single array, otherwise 0 */
+	/* length of the array if the suspect holds a single one, otherwise 0 */
 	uint64_t length;
 	/* whether the held objects are entries of a collection, of any class */
 	bool is_entries;
 	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
-	/* description of all held objects by a rule, or NULL */
+	/* a rule's description of all held objects, or NULL */
 	const char *text;
-	bool is_nested; /* whether another collection holds this collection and further objects */
+	bool is_nested; /* whether this collection is inside another one that holds more */
 };
 
 /*
- * Determines which objects a suspect holds. Reads the other rows of the suspect, so these rows must
- * be added first.
+ * Finds which objects a suspect holds. Reads the other rows of the suspect, so these must be added
+ * first.
  */
 int leak_held_find(struct query *q, const struct leak_rows *rows,
 		   const struct query_leak_suspect *about, struct leak_held *out,
 		   struct hdb_error *err);
 
 /*
- * Sets the cells "action" and "target" to the query that lists exactly the held objects. If no such
- * query exists, leaves the cells empty, because the number in the sentence must equal the number of
- * rows that the query returns.
+ * Sets the cells "action" and "target" to the query that lists exactly the held objects. Leaves
+ * them empty if there is none, because the number in the sentence must equal the number of rows of
+ * that query.
  */
 int leak_held_action(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Appends rows of kind "child" (the objects immediately dominated by the accumulation point, by
+ * Append rows of kind "child" (the objects immediately dominated by the accumulation point, by
  * class) and of kind "content" (all objects retained by the suspect, by class). The numbers are
  * exact. All but the largest classes share one row without a class.
  */
@@ -296,9 +285,9 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 
 /*
  * Appends rows of kind "element": the objects stored in the children. A platform object such as a
- * map entry is replaced, repeatedly, with the few objects that it dominates if they retain most of
- * its size. If there are very many children, only a sample is examined, and the rows state the
- * sample size and the error.
+ * map entry is replaced, repeatedly, with the few objects that it dominates, if they retain most of
+ * its size. If there are too many children, only a sample is examined, and the rows state its size
+ * and the error.
  */
 int query_leak_elements(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct hdb_error *err);

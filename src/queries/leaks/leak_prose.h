@@ -4,7 +4,7 @@
  *
  * Each leak_say_* function takes facts, and sets both the text cells of a row and the cells for
  * programs, so that no program has to parse a sentence. The functions return HDB_OK, or a failure
- * if memory runs out or the database cannot be read. The caller owns rows and answers.
+ * if memory runs out or the database cannot be read.
  */
 #ifndef QUERIES_LEAKS_LEAK_PROSE_H
 #define QUERIES_LEAKS_LEAK_PROSE_H
@@ -12,10 +12,10 @@
 #include "queries/explain/rules.h"
 #include "queries/leaks/leak_parts.h"
 
-/* Maximum length of a sentence in bytes. Longer sentences are truncated. */
+/* Maximum size of a sentence. Longer ones are truncated. */
 #define LEAK_TEXT_MAX_BYTES 4096
 
-/* Appends a string with the packages of class names removed. Quoted parts do not change. */
+/* Appends a string without the packages of class names. Quoted parts stay unchanged. */
 void query_leak_add_short(struct base_text to, const char *text);
 
 /*
@@ -24,26 +24,26 @@ void query_leak_add_short(struct base_text to, const char *text);
  */
 void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
-/* Writes all owners: "a.A.x (static), a.B.y and 2 more". Writes nothing if there are no owners. */
+/* Writes all owners: "a.A.x (static), a.B.y and 2 more", or "" if there are none. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
 
 /*
  * Writes the first sentence about a suspect: owner, field, number of objects, class, average size
- * and share of the heap. Also sets the columns about the owner and the held objects.
+ * and share of the heap. Also sets the columns for the owner and the held objects.
  */
 int leak_say_suspect(struct query *q, struct leak_rows *rows,
 		     const struct query_leak_suspect *about, const struct leak_held *held,
 		     struct hdb_error *err);
 
 /*
- * Returns whether two short sentences about suspects are the same, apart from the numbers in thread
- * names and average sizes: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
+ * Returns whether two short sentences about suspects are equal apart from numbers in thread names
+ * and average sizes: 'of thread "pool-1-thread-7" holds 800 Order (91 B each)'.
  */
 bool leak_is_same(const char *a, const char *b);
 
 /*
- * Writes the text and the verdict of an explain rule. `more` is the number of further objects with
- * the same fault.
+ * Writes the text and the verdict of a rule. `more` is the number of other objects with the same
+ * fault.
  */
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err);
@@ -56,8 +56,8 @@ void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owne
 		     const char *hint);
 
 /*
- * Writes the root kinds of the first step of a path. Set is_passing if the path starts at a local
- * variable that does not hold the suspect.
+ * Writes the root kinds of the first step of a path. is_passing means that the path starts at a
+ * local variable that does not hold the suspect.
  */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,
 		  struct hdb_error *err);
@@ -71,9 +71,9 @@ int leak_say_step(struct leak_rows *rows, struct leak_row *row, const struct lea
 		  const struct leak_step *step, struct hdb_error *err);
 
 struct leak_leaking {
-	const char *reason;  /* reason why the object is leaking */
-	const char *library; /* the library at fault, or "" if no library is at fault */
-	uint64_t objects;    /* objects that it retains */
+	const char *reason;  /* why the object is leaking */
+	const char *library; /* the library at fault, or "" */
+	uint64_t objects;    /* number of objects that it retains */
 };
 
 /* Writes the sentences about a leaking object. */

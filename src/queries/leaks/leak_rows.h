@@ -1,10 +1,9 @@
 /*
- * queries/leaks/leak_rows.h - the answer of the leaks query, which consists of rows of several
- * kinds.
+ * queries/leaks/leak_rows.h - the rows of the leaks query, of several kinds.
  *
- * When the query opens, the rows of all suspects are created, one suspect after the other, and kept
- * in memory. The number of rows of each kind is limited. A row consists of typed cells. Only
- * leak_prose.c builds sentences from cells.
+ * The rows of all suspects are created when the query opens, one suspect after another, and kept in
+ * memory. The number of rows of each kind is limited. A row consists of typed cells; only
+ * leak_prose.c builds sentences from them.
  */
 #ifndef QUERIES_LEAKS_LEAK_ROWS_H
 #define QUERIES_LEAKS_LEAK_ROWS_H
@@ -43,31 +42,28 @@ enum leak_kind {
 };
 
 /*
- * A row. The cells for object, class and label are derived from ix and class_no when the row is
- * read.
+ * A row. Its cells for object, class and label are derived from ix and class_no later, when the row
+ * is read.
  */
 struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix; /* the object, or HEAP_NONE */
-	/* the class, if not the class of object ix; otherwise HEAP_NONE */
+	/* the class, unless it is that of object ix; otherwise HEAP_NONE */
 	uint32_t class_no;
-	/*
-	 * Indexed by column. A cell is a number, the offset of a text in leak_rows.texts, or
-	 * LEAK_NONE.
-	 */
+	/* indexed by column: a number, the offset of a string in leak_rows.texts, or LEAK_NONE */
 	uint64_t cells[LEAK_COLUMN_COUNT];
 };
 
 struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
 	struct base_vec texts; /* terminated strings, one after another */
-	uint64_t part;         /* number of the suspect or leak to which new rows belong */
+	uint64_t part;         /* the suspect or leak that new rows belong to */
 	bool is_brief;         /* whether only the first row of each part is needed */
-	/* number of instances by class, reachable or not; owned, NULL until it is needed */
+	/* number of instances by class, reachable or not; owned, NULL until needed */
 	uint64_t *instances;
 };
 
-/* Returns a row of the given kind for the current part. All other cells are empty. */
+/* Returns a row of this kind for the current part, with empty cells. */
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind);
 
 /* Appends a copy of the row. */
@@ -81,8 +77,8 @@ static inline struct leak_row *leak_rows_at(const struct leak_rows *rows, size_t
 }
 
 /*
- * Sets a text cell from a format. An empty text leaves the cell empty. A text that is too long is
- * truncated between characters.
+ * Sets a text cell from a format. "" leaves the cell empty. Text that is too long is truncated at a
+ * character boundary.
  */
 int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column,
 		   struct hdb_error *err, const char *format, ...) HDB_PRINTF(5, 6);
@@ -91,13 +87,10 @@ int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column
 const char *leak_rows_text_of(const struct leak_rows *rows, const struct leak_row *row,
 			      unsigned column);
 
-/*
- * Copies the cells of row `no` to the engine. `whole` is the number of bytes that counts as 100 %
- * in the `percent` column.
- */
+/* Copies the cells of row `no` to the query. `whole` is 100 % in the `percent` column. */
 void leak_rows_set(struct query *q, const struct leak_rows *rows, size_t no, uint64_t whole);
 
-/* Frees the rows. The structure may be zeroed, and is zeroed afterwards. */
+/* Frees the rows and zeroes the structure, which may be zeroed already. */
 void leak_rows_release(struct leak_rows *rows);
 
 #endif

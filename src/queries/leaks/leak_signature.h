@@ -25,8 +25,8 @@
 #define LEAK_SIGNATURE_FIELD "#"
 
 /*
- * Maximum length of a text in bytes, about 48 steps. A longer text is truncated after the last step
- * that fits, so the result is always the same.
+ * Maximum size of a text, about 48 steps. A longer one ends after the last step that fits, so the
+ * result is reproducible.
  */
 #define LEAK_SIGNATURE_MAX_BYTES 8000
 
@@ -36,16 +36,15 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 
 /*
  * Writes the signature text of a group of leaking objects: its suspect references or, for a known
- * leak of a library, the pattern of the rule. Empty if no reference is suspect. The signature is
+ * library leak, the pattern of the rule; "" if no reference is suspect. The signature is
  * LeakCanary's: the SHA-1 of the text without separators. There is no shape.
  */
 void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,
 				  struct heap *heap, struct base_text to);
 
 /*
- * Writes a class name without the parts that change from run to run: "com.acme.A$$Lambda" for
- * "com.acme.A$$Lambda$14/0x800c0". Writes at most `size` bytes, including the terminator. `size` is
- * at least 1.
+ * Writes a class name without the parts that change between runs: "com.acme.A$$Lambda" for
+ * "com.acme.A$$Lambda$14/0x800c0". `size`, at least 1, includes the terminator.
  */
 void leak_stable_name(const char *class_name, char *out, size_t size);
 

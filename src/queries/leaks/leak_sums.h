@@ -1,13 +1,12 @@
 /*
- * queries/leaks/leak_sums.h - computes sums by class of the objects that leak suspects retain, and
- * of the objects that their accumulation points dominate. Both are exact and are computed in passes
- * over all objects.
+ * queries/leaks/leak_sums.h - computes, by class, exact sums of the objects that leak suspects
+ * retain and of the objects that their accumulation points dominate, in passes over all objects.
  *
- * No suspect dominates another: suspects are on the top level of the dominator tree, or were split
+ * No suspect dominates another: suspects are at the top level of the dominator tree, or were split
  * from a class object. So each object belongs to at most one suspect, the first one on its chain of
- * dominators. The first pass marks the objects that
- * dominate others (inner objects), the second records the dominators of inner objects, and the
- * third visits all objects, follows the chains, and shortens them on the way as in union-find.
+ * dominators. The first pass marks objects that dominate others (inner objects), the second records
+ * the dominators of inner objects, and the third visits all objects, follows the chains, and
+ * shortens them on the way as in union-find.
  *
  * Memory: 1 bit per object, 4 bytes per inner object, and 64 bytes per class and suspect (two
  * sums), in files if the budget is too small.
@@ -39,9 +38,9 @@ int analysis_leak_sums_count(const struct session *session,
 void analysis_leak_sums_release(struct analysis_leak_sums *sums);
 
 /*
- * Return the sums of one suspect by class number: of all objects that it retains, and of the
- * objects that its accumulation point immediately dominates. Borrowed until `sums` is released.
- * Objects missing from the dump are not counted.
+ * Return the sums of one suspect, indexed by class number: of all objects that it retains, and of
+ * those that its accumulation point immediately dominates. Borrowed until `sums` is released.
+ * Objects missing from the dump do not count.
  */
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect);

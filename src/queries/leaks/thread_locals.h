@@ -1,8 +1,8 @@
 /*
  * queries/leaks/thread_locals.h - adds up thread-local values over all threads.
  *
- * If a thread pool leaks through a thread-local, each thread holds little memory, but all threads
- * together hold much. The retained size of each entry in a thread's map is added up by ThreadLocal,
+ * If a thread pool leaks through a thread-local, each thread holds little memory, but all together
+ * hold much. The retained sizes of the entries in all threads' maps are added up by ThreadLocal,
  * and also by class of the value, because a program may create a new ThreadLocal for each use.
  */
 #ifndef QUERIES_LEAKS_THREAD_LOCALS_H
@@ -19,24 +19,23 @@ struct query_local {
 };
 
 /*
- * Reads an entry. Returns HDB_NOTFOUND if the object is not an entry, or if it is not retained by
- * exactly one thread. A shared entry, or an entry inside the value of another entry, would be
- * counted twice.
+ * Reads an entry. Returns HDB_NOTFOUND if the object is not an entry that exactly one thread
+ * retains. A shared entry, or one inside the value of another, would be counted twice.
  */
 int query_local_read(struct query *q, uint32_t entry_ix, struct query_local *out,
 		     struct hdb_error *err);
 
-/* The entries that share a ThreadLocal, or a class of value. */
+/* Entries with the same ThreadLocal, or with values of the same class. */
 struct query_local_run {
-	/* borrowed from the list; `from` is the first entry in sorted order */
+	/* first and largest of the entries, in the sorted list */
 	const struct query_local *from, *largest;
-	/* count is 0 if there are no such entries. keys is the number of distinct ThreadLocals. */
+	/* number of entries, 0 if there are none; number of distinct ThreadLocals */
 	uint64_t count, keys, bytes;
 };
 
 /*
- * Sorts a list of struct query_local, and finds the entries of one ThreadLocal (or, if is_by_key is
- * false, of one class of values) that together retain the most. The result points into the list.
+ * Sorts a list of struct query_local, and finds the entries of one ThreadLocal, or of one class of
+ * values if is_by_key is false, that retain the most. The result points into the list.
  */
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
@@ -45,9 +44,9 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 		     struct hdb_error *err);
 
 /*
- * If a suspect is a group of threads and the values of one ThreadLocal make up most of what the
- * threads retain, that ThreadLocal becomes the owner. Otherwise, or if the dump is not available,
- * *owner does not change.
+ * If a suspect is a group of threads, and the values of one ThreadLocal make up most of what they
+ * retain, that ThreadLocal becomes the owner. Otherwise, or without the dump, *owner does not
+ * change.
  */
 int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
 			 struct query_leak_owner *owner, struct hdb_error *err);
