@@ -1,9 +1,8 @@
 /*
- * queries/compare/diff.h - declarations shared by the parts of the diff query. Private to these
- * parts.
+ * queries/compare/diff.h - shared by the parts of the diff query, and private to them.
  *
- * Each part implements one kind of comparison (--by), or several kinds along one tree. A "side" is
- * one of the dumps, which are sorted from oldest to newest.
+ * Each part implements one kind of comparison (--by), or several along one tree. A "side" is one of
+ * the dumps, sorted from oldest to newest.
  */
 #ifndef QUERIES_COMPARE_DIFF_H
 #define QUERIES_COMPARE_DIFF_H
@@ -17,8 +16,8 @@
 #include <queries/compare/q_diff.query.h>
 
 /*
- * Kinds of comparison, in the order of the values of the option "by". DIFF_BY_GROUP stands for the
- * values class, superclass, package and loader.
+ * Kinds of comparison, in the order of the values of --by. DIFF_BY_GROUP covers class, superclass,
+ * package and loader.
  */
 enum diff_by {
 	DIFF_BY_GROUP,
@@ -35,14 +34,14 @@ enum diff_by {
 	"level,status,name,objects_before,objects,objects_delta,retained_before,retained," \
 	"retained_delta,percent,id"
 
-/* The figures of one dump in one row. */
+/* The figures of one dump in a row. */
 struct diff_figures {
 	uint64_t count, shallow_bytes, retained_bytes;
 };
 
 /*
- * Receives the objects that are in both dumps, as pairs of their indexes in the oldest and in the
- * newest dump.
+ * Receives the objects that both dumps contain, as pairs of indexes in the oldest and the newest
+ * dump.
  */
 struct diff_pairs {
 	int (*take)(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_error *err);
@@ -51,7 +50,7 @@ struct diff_pairs {
 
 /* State of the query. */
 struct diff {
-	/* one per dump, oldest first; used only for reading, because rows belong to the query */
+	/* one per dump, oldest first; only for reading, because rows belong to the query */
 	struct session *sides;
 	size_t side_count;
 	uint64_t *whole_bytes; /* indexed by side: size of the reachable objects */
@@ -65,23 +64,20 @@ struct diff {
 struct diff_part {
 	size_t state_size; /* size of diff.part, which is zeroed before `open` */
 	/*
-	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN. In the latter case, rows
-	 * are read one by one until HDB_END.
+	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN; then rows are read one by
+	 * one until HDB_END.
 	 */
 	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
 	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);
-	/*
-	 * Frees the memory of the state, even after a failure of `open`. NULL if there is nothing
-	 * to free.
-	 */
+	/* Frees the contents of the state, even after a failure of `open`. May be NULL. */
 	void (*close)(struct diff *d);
 };
 
 extern const struct diff_part diff_groups, diff_objects, diff_tree, diff_growth, diff_owners;
 
 /*
- * Sets a column to the retained size in each dump or, for DIFF_COUNTS, to the number of objects:
- * "1200 1340 1500".
+ * Sets a column to the retained size in each dump, or the number of objects for DIFF_COUNTS: "1200
+ * 1340 1500".
  */
 int diff_set_steps(struct query *q, const struct diff *d, const struct diff_figures *by_side,
 		   size_t column, struct hdb_error *err);
@@ -93,14 +89,14 @@ int diff_set_figures(struct query *q, const struct diff *d, const struct diff_fi
 		     struct hdb_error *err);
 
 /*
- * Passes on the objects that are reachable in both the oldest and the newest dump, with the same
- * ID, class and length. Sets *match to whether IDs are reliable enough for matching groups of
- * objects, which is known only at the end. Sets the facts about IDs.
+ * Passes on the objects that are reachable in both the oldest and the newest dump with the same ID,
+ * class and length. At the end, sets *match to whether IDs are reliable enough to match groups of
+ * objects. Sets the facts about IDs.
  */
 int diff_match_ids(struct query *q, const struct diff_pairs *pairs, bool *match,
 		   struct hdb_error *err);
 
-/* Counts suspects that are new, for --fail-if. Works for every kind of comparison. */
+/* Counts new suspects for --fail-if, whatever the kind of comparison. */
 int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err);
 
 #endif

@@ -2,9 +2,9 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups of one dump with the same name (and the same class of the class loader) are added up. For
- * example, classes loaded by many class loaders of one class form one row, and so do hidden classes
- * whose names differ only in their address.
+ * Groups of one dump with the same name (and the same class of loader) are added up. So classes
+ * loaded by many loaders of one class form one row, and so do hidden classes whose names differ
+ * only in their address.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -38,12 +38,12 @@ struct groups {
 	struct base_vec parts; /* struct part, sorted by compare_parts */
 	struct row *rows;
 	size_t count;
-	struct diff_figures *by_side; /* numbers of the current row */
+	struct diff_figures *by_side; /* figures of the current row */
 };
 
 /*
- * Returns the size of a name without the address that the VM appends to names of hidden classes,
- * such as lambdas: "a.B$$Lambda$1+0x00007f12c8003a40". The address differs in each run.
+ * Returns the size of a name without the address that the VM appends to hidden classes such as
+ * lambdas, which differs in each run: "a.B$$Lambda$1+0x00007f12c8003a40".
  */
 static size_t lasting_size(const char *name, size_t size)
 {
@@ -102,7 +102,7 @@ static uint64_t size_of(int64_t delta)
 	return delta < 0 ? 0 - (uint64_t)delta : (uint64_t)delta;
 }
 
-/* Sorts by the size of the change, in either direction, largest first. */
+/* Sorts by the size of the change, up or down, largest first. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;

@@ -2,11 +2,10 @@
  * queries/compare/diff_growth.c - diff by growth: references that lead to more and more objects.
  *
  * A child of a node in the growth tree (growth_tree.h) grows if it exists in all dumps and gains at
- * least --loops objects from each dump to the next, which is one object each time the program
- * repeats its work. A node with such children grows. It is listed unless its parent grows too,
- * because its growth is then part of its parent's growth. LeakCanary's ObjectGrowthDetector, which
- * follows the paper on BLeak (Vilk and Berger, 2018), finds leaks in this way without knowing which
- * objects should exist.
+ * least --loops objects from each dump to the next, that is, one each time the program repeats its
+ * work. A node with such children grows. It is listed unless its parent grows too, because its
+ * growth is then part of the parent's. LeakCanary's ObjectGrowthDetector, after the paper on BLeak
+ * (Vilk and Berger, 2018), finds leaks in this way without knowing which objects should exist.
  *
  * Unlike LeakCanary, heapdb treats the roots as a node too, so a growing number of threads is
  * listed.
@@ -29,20 +28,19 @@
 /* Maximum number of steps of all groups together, as a multiple of the number of objects. */
 #define STEPS_FACTOR 64u
 
-/* The sizes that one group holds. */
+/* Sizes of one group. */
 struct share {
-	/* rounded size, including a share of the objects that several groups reach */
+	/* rounded size, including its share of objects that several groups reach */
 	uint64_t bytes;
-	uint64_t alone_bytes; /* size of the objects that no other group reaches */
+	uint64_t alone_bytes; /* size of objects that no other group reaches */
 };
 
 /* ---- memory that groups of objects hold ---- */
 
 /*
- * Divides the memory that would be freed without the groups among the groups that reach it.
- * Dominators cannot be used for this purpose: if two growing collections share objects, neither
- * collection retains these objects. The references are the same as in leak traces, and the sizes
- * are those recorded in the dump (traces/trace_search.h).
+ * Divides the memory that would be freed without the groups among those that reach it. Dominators
+ * do not help here: if two growing collections share objects, neither retains them. The references
+ * are those of leak traces, and the sizes those recorded in the dump (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;
@@ -51,15 +49,15 @@ struct sharing {
 	uint32_t group_count;
 	struct trace_graph graph;
 	struct base_vec native; /* struct derive_native */
-	uint64_t *kept;         /* bit set of the objects that are reachable without the groups */
-	uint32_t *stamp; /* indexed by object: number of the last turn that reached the object */
-	uint32_t *count; /* indexed by object: number of groups that reach the object */
+	uint64_t *kept;         /* bit set of objects that are reachable without the groups */
+	uint32_t *stamp;        /* indexed by object: last turn that reached it */
+	uint32_t *count;        /* indexed by object: number of groups that reach the object */
 	struct base_big stamp_big, count_big;
-	struct base_vec stack; /* uint32_t: objects whose references have not been followed yet */
-	/* number of the current turn, which is one group in one pass; never 0 */
+	struct base_vec stack; /* uint32_t: objects whose references are still to be followed */
+	/* current turn: one group in one pass; never 0 */
 	uint32_t turn;
 	uint64_t steps_left, done;
-	/* whether this is the first pass, which counts; the second pass adds up sizes */
+	/* whether this is the first pass, which only counts; the second adds up sizes */
 	bool is_first;
 	double bytes;
 	struct share *share; /* share of the current group */
@@ -114,8 +112,8 @@ static int mark_kept(struct sharing *s, struct hdb_error *err)
 /* ---- the groups ---- */
 
 /*
- * Adds an object to the current group: its whole size if no other group reaches it, and otherwise
- * the group's share of its size.
+ * Adds an object to the current group: its whole size if no other group reaches it, otherwise the
+ * group's share.
  */
 static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
@@ -123,7 +121,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 	struct heap_object object;
 	uint64_t bytes = 0;
 
-	/* Shares can be computed only after all groups have been counted. */
+	/* Shares are known only after all groups have been counted. */
 	assert(!s->is_first && !base_bit_has(s->kept, ix));
 	TRY(heap_object(s->session->heap, ix, &object, err));
 	TRY(trace_recorded_size(s->session->heap, &object, &bytes, err));
@@ -137,7 +135,7 @@ static int add_size(struct sharing *s, uint32_t ix, struct hdb_error *err)
 /* Visits an object from the current group, at most once per turn. */
 static int reach(struct sharing *s, uint32_t ix, struct hdb_error *err)
 {
-	assert(s->turn); /* 0 is the stamp of objects that no group has reached */
+	assert(s->turn); /* 0 is the stamp of unreached objects */
 	if (s->stamp[ix] == s->turn || base_bit_has(s->kept, ix) || !s->steps_left)
 		return HDB_OK;
 	s->steps_left--;
@@ -174,8 +172,8 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 }
 
 /*
- * Sorts members by group. The members of group g are (*list)[(*first)[g]] to (*list)[(*first)[g +
- * 1] - 1]. The caller must free both arrays, even after a failure.
+ * Sorts members by group: those of group g are (*list)[(*first)[g]] to (*list)[(*first)[g + 1] -
+ * 1]. The caller must free both arrays, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
@@ -230,10 +228,9 @@ static void release(struct sharing *s)
 }
 
 /*
- * Computes the shares of all groups of one dump. *given contains the members, which are borrowed.
- * The caller must free *shares. Sets *is_cut if the groups reach too many objects of one another,
- * so that the shares are only lower bounds. Memory: temporarily 13 bytes per object, within the
- * budget.
+ * Computes the shares of all groups of one dump. *given contains the members (borrowed). The caller
+ * must free *shares. Sets *is_cut if the groups reach so many objects of one another that the
+ * shares are only lower bounds. Memory: temporarily 13 bytes per object, within the budget.
  */
 static int find_shares(const struct sharing *given, struct share **shares, bool *is_cut,
 		       struct hdb_error *err)
@@ -262,13 +259,13 @@ static int find_shares(const struct sharing *given, struct share **shares, bool 
 
 /* ---- the rows ---- */
 
-/* Maximum number of bytes in a path. */
+/* Maximum size of a path. */
 #define PATH_MAX_BYTES 8192
 
 /* A row: a growing node, or one of its children that grow. */
 struct row {
 	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
-	uint32_t group; /* the growing node that the row describes, or the parent of the child */
+	uint32_t group; /* the growing node: that of the row, or the parent of the child */
 	bool is_child;
 	/* retained size of a growing node, or number of objects that a child gained */
 	uint64_t rank;
@@ -279,11 +276,11 @@ struct row {
 struct growth {
 	struct analysis_merged merged;
 	struct base_big *places; /* indexed by dump: the node of each object */
-	/* indexed by node: whether the node gained objects from each dump to the next */
+	/* indexed by node: whether it gained objects from each dump to the next */
 	uint8_t *grows;
 	struct base_vec rows;  /* struct row */
 	struct share **shares; /* indexed by dump, by group */
-	bool is_cut;           /* some shares are lower bounds */
+	bool is_cut;           /* whether some shares are lower bounds */
 	uint32_t group_count;
 	struct diff_figures *by_side;
 };
@@ -316,8 +313,8 @@ static uint8_t *find_parents(const struct growth *g)
 }
 
 /*
- * Lists the growing nodes that have no growing parent, and then their children. Sets group_of[node]
- * for the growing nodes.
+ * Lists growing nodes without a growing parent, each followed by its children, and sets
+ * group_of[node] for them.
  */
 static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err)
 {
@@ -362,8 +359,8 @@ static int list_rows(struct growth *g, uint32_t *group_of, struct hdb_error *err
 }
 
 /*
- * Sorts by retained size, largest first. Each growing node is followed by its children, which are
- * sorted by growth.
+ * Sorts growing nodes by retained size, largest first, each followed by its children, sorted by
+ * growth.
  */
 BASE_ORDER(compare_rows, struct row, BASE_DOWN(group_rank), BASE_UP(group), BASE_UP(is_child),
 	   BASE_DOWN(rank), BASE_UP(node))
@@ -397,10 +394,7 @@ static int add_sides(struct diff *d, struct growth *g, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/*
- * Finds growing nodes, makes a group of each, and computes the retained size of each group in each
- * dump.
- */
+/* Makes each growing node a group, and computes the retained size of each group in each dump. */
 static int find_growing(struct diff *d, struct growth *g, uint64_t loops, struct hdb_error *err)
 {
 	const size_t n = g->merged.tree.nodes.count;

@@ -2,10 +2,9 @@
  * queries/compare/diff_objects.c - diff by object: objects that are new in the newest dump, and
  * objects of the oldest dump that are gone.
  *
- * IDs in HPROF files are addresses, which identify objects only as long as no garbage collection
- * moves them. Therefore the query first checks that IDs that occur in both dumps belong to objects
- * of the same class and length. Both dumps are read in parallel in order of ID, which requires no
- * memory per object.
+ * IDs in HPROF files are addresses, which identify objects only until a garbage collection moves
+ * them. So the query first checks that the IDs in both dumps belong to objects of the same class
+ * and length. It reads both dumps in parallel in order of ID, which requires no memory per object.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"
@@ -26,9 +25,9 @@
 #define STABLE_OTHER 2
 #define STABLE_SHARED 50
 /*
- * IDs are reliable enough for matching groups of objects if there are at least this many identical
- * objects for each different one. Compaction leaves old objects in place. If many objects of one
- * group have the IDs, classes and lengths of objects of another group, this is not a coincidence.
+ * IDs are reliable enough to match groups of objects if there are this many equal objects for each
+ * different one. Compaction leaves old objects in place, but it is no coincidence if many objects
+ * of one group have the IDs, classes and lengths of objects of another.
  */
 #define MATCHED_OTHERS 5
 
@@ -46,7 +45,7 @@ struct cursor {
 };
 
 struct counts {
-	/* number of IDs in both dumps that belong to the same object, and to different objects */
+	/* number of IDs in both dumps with the same object, and with different objects */
 	uint64_t same, other;
 	uint64_t objects[2]; /* indexed by side: number of objects compared */
 	/* number and size of the reachable objects that are gone (side 0) or new (side 1) */
@@ -56,7 +55,7 @@ struct counts {
 /* State of this part. */
 struct objects {
 	struct cursor sides[2]; /* the oldest and the newest dump */
-	/* side of the last row, whose cursor has not been advanced yet, or -1 */
+	/* side of the last row, whose cursor must still be advanced, or -1 */
 	int pending;
 };
 
@@ -86,13 +85,13 @@ static bool is_real(const struct cursor *c)
 {
 	const struct heap_block *block = &c->block;
 
-	/* The ID of a flat value is synthetic, and another value may have it in the next dump. */
+	/* The ID of a flat value is synthetic; in the next dump it may belong to another value. */
 	if (block->kind[c->at] == STORE_INSTANCE && block->embedded[c->at])
 		return false;
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Advances the cursor to the next object to compare, unless it is already at such an object. */
+/* Advances the cursor to an object to compare, unless it is at one. */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {
@@ -122,17 +121,14 @@ static int open_cursor(struct cursor *c, const struct session *side, struct hdb_
 	return rewind_cursor(c, err);
 }
 
-/* Returns the class of an object or, for a class object, the class that it represents. */
+/* Returns the class of an object; for a class object, the class that it represents. */
 static uint32_t class_no_of(const struct cursor *c)
 {
 	return c->block.kind[c->at] == STORE_CLASS ? (uint32_t)c->block.length[c->at] :
 						     c->block.class_no[c->at];
 }
 
-/*
- * Returns whether the objects at both cursors, which have the same ID, appear to be the same
- * object.
- */
+/* Returns whether the objects at both cursors, with equal IDs, seem to be the same. */
 static bool is_same(const struct cursor *a, const struct cursor *b)
 {
 	const uint8_t kind = a->block.kind[a->at];
@@ -188,8 +184,8 @@ static bool is_reachable(const struct objects *o, unsigned s)
 }
 
 /*
- * Returns whether an object is listed. An object that has become reachable also counts as new, and
- * an object that has become unreachable counts as gone.
+ * Returns whether an object is listed. An object that became reachable counts as new, and one that
+ * became unreachable as gone.
  */
 static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {
@@ -236,7 +232,7 @@ static bool are_stable(const struct counts *n)
 	       both >= least / 100 * STABLE_SHARED;
 }
 
-/* Reads both dumps, counts the IDs that they have in common, and sets the facts about IDs. */
+/* Reads both dumps, counts the IDs that they share, and sets the facts about IDs. */
 static int compare_ids(struct query *q, struct objects *o, const struct diff_pairs *pairs,
 		       struct counts *n, struct hdb_error *err)
 {
@@ -325,7 +321,7 @@ static int next_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 
 	(void)no;
 	while (look(o, &step)) {
-		/* If both dumps have an object with this ID, the gone object is listed first. */
+		/* If both dumps have an object with this ID, the gone one comes first. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
 				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :

@@ -2,16 +2,14 @@
  * queries/compare/diff_owners.c - diff by owner: finds the fields that hold more or less than
  * before.
  *
- * All nodes of the owner tree (owner_tree.h) with the same name are added up, regardless of their
- * paths. The tree is searched from the top down for the nodes that cause a change: either enough
- * objects of the node were added or removed to explain the change, or their own size changed (a
- * table, a buffer). Nodes below such a node have changed because of it and are not examined. The
- * owner of such a node becomes a row, with all objects that it holds.
+ * Nodes of the owner tree (owner_tree.h) with the same name are added up, whatever their paths. A
+ * search from the top down finds the nodes that cause a change: those with enough added or removed
+ * objects to explain it, or whose own size changed (a table, a buffer). Nodes below such a node
+ * changed because of it and are skipped. Its owner becomes a row, with all objects that it holds.
  *
- * If objects kept their IDs, an owner that lost nearly all of its objects to another owner shares a
- * row with that owner, because the objects were moved and are not new. Arrays of numbers do not
- * count as evidence, because compaction can move one to the address of another array of the same
- * length.
+ * If objects kept their IDs, an owner that lost nearly all of its objects to another shares a row
+ * with it, because the objects were moved and are not new. Arrays of numbers are no evidence for
+ * this, because compaction can move one to the address of another of the same length.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -26,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without --min, changes of at least 1/MIN_PART of the oldest dump's reachable bytes are shown. */
+/* Default of --min: 1/MIN_PART of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
-/* An owner is considered to have lost its objects if fewer than 1/LEFT_PART of them remain. */
+/* An owner has lost its objects if fewer than 1/LEFT_PART of them remain. */
 #define LEFT_PART 10
 /* The main cause of a change explains at least 1/MAIN_PART of it. */
 #define MAIN_PART 2
@@ -50,12 +48,9 @@ struct row {
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/*
-	 * indexed by name of an owner that has lost its objects: the owner that now has these
-	 * objects
-	 */
+	/* indexed by owner that lost its objects: the owner that has them now */
 	uint32_t *joined;
-	uint32_t *key;             /* indexed by name: the name to which its objects are added */
+	uint32_t *key;             /* indexed by name: the name that its objects are added to */
 	struct diff_figures *sums; /* indexed by name and dump */
 	uint32_t *row_of;          /* indexed by key: 1 + index of its row, or 0 if none */
 	uint32_t *main_of;    /* indexed by owner: 1 + index of the row with the largest change */
@@ -84,7 +79,7 @@ static uint32_t owner_of_node(const struct owners *o, uint32_t node)
 	return owner_tree_name(&o->tree, analysis_merged_node(&o->tree.merged, node)->name)->owner;
 }
 
-/* Returns whether objects of a node are evidence that objects of their owner were moved. */
+/* Returns whether objects of a node can prove that their owner's objects were moved. */
 static bool is_evidence(const struct owners *o, uint32_t node)
 {
 	const uint32_t name = node == ANALYSIS_MERGED_TOP ?
@@ -107,7 +102,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved, so the cheapest checks come first. */
+	/* Most objects were not moved; the cheapest checks come first. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -115,7 +110,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Counts the objects of each owner that serve as evidence. */
+/* Counts each owner's objects that count as evidence. */
 static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 			  struct hdb_error *err)
 {
@@ -131,7 +126,7 @@ static int count_evidence(const struct diff *d, unsigned side, uint64_t **out,
 	return HDB_OK;
 }
 
-/* Returns the owner that now has the objects of a given owner. */
+/* Returns the owner that now has an owner's objects. */
 static uint32_t joined_to(const struct owners *o, uint32_t owner)
 {
 	assert(owner < o->name_count);
@@ -140,7 +135,7 @@ static uint32_t joined_to(const struct owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Joins each owner that has lost its objects with the owner that now has most of them. */
+/* Joins each owner that lost its objects with the one that now has most of them. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct owners *o = m->o;
@@ -184,8 +179,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * Finds, for each name, the name to which it is added: the name with the same class and the present
- * owner. If there is no such name, the name gets a separate row.
+ * Finds which name each name is added to: the one with the same class and the present owner, or
+ * else itself.
  */
 static int find_keys(struct owners *o, struct hdb_error *err)
 {
@@ -259,9 +254,9 @@ static double size_of(double change)
 }
 
 /*
- * Returns whether most of a change is due to objects with this name that were added or removed, or
- * to a change of their own size. Each object counts with the smaller of the average sizes before
- * and after.
+ * Returns whether a change is mostly due to objects with this name that were added or removed, or
+ * to a change of their own size. Each object counts with its average size before or after,
+ * whichever is smaller.
  */
 static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 {
@@ -276,7 +271,7 @@ static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 	       (own * growth > 0 && size_of(own) * MAIN_PART >= size_of(growth));
 }
 
-/* Adds a row for a name, unless it already has one. */
+/* Adds a row for a name unless it has one. */
 static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
 {
 	struct owners *o = d->part;
@@ -302,8 +297,7 @@ static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error 
 }
 
 /*
- * Finds the nodes that cause changes. Parents have lower numbers than children, so they are
- * examined first.
+ * Finds the nodes that cause changes. Parents have lower numbers than children, so they come first.
  */
 static int find_changes(struct diff *d, uint64_t least, struct hdb_error *err)
 {
@@ -340,10 +334,7 @@ static struct row *row_at(const struct owners *o, uint32_t at)
 	return at ? base_vec_at(&o->rows, struct row, at - 1) : NULL;
 }
 
-/*
- * Returns whether an ancestor has the same owner. If so, the figures of the ancestor include the
- * node.
- */
+/* Returns whether an ancestor has the same owner, so that its figures include the node. */
 static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 {
 	const struct analysis_merged *m = &o->tree.merged;
@@ -354,7 +345,7 @@ static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 	return up != ANALYSIS_MERGED_TOP;
 }
 
-/* Adds up the memory that the owners of rows hold, and finds the largest node of each row. */
+/* Adds up what the owners of rows hold, and finds the largest node of each row. */
 static void add_nodes(struct diff *d)
 {
 	struct owners *o = d->part;
@@ -381,8 +372,8 @@ static void add_nodes(struct diff *d)
 }
 
 /*
- * Makes the row with the largest change represent everything that the owner holds, including its
- * table and keys, unless the total changed in a different way.
+ * Makes the row with the largest change stand for everything that the owner holds, including tables
+ * and keys, unless that total changed differently.
  */
 static void take_wholes(struct diff *d)
 {
@@ -403,8 +394,8 @@ static void take_wholes(struct diff *d)
 		}
 	}
 	/*
-	 * A row for the owner as a whole also counts the objects of its class in other collections
-	 * of the owner.
+	 * A row for the whole owner also counts objects of its class in the owner's other
+	 * collections.
 	 */
 	for (uint32_t i = 0; i < o->name_count; i++) {
 		const uint32_t owner = joined_to(o, owner_tree_name(&o->tree, i)->owner);
@@ -435,8 +426,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Returns whether the owner holds more in each dump than in the previous one. Buffers and tables
- * grow in steps, so if no objects were added, it suffices that they never shrink.
+ * Returns whether the owner holds more in each dump than in the one before. Buffers and tables grow
+ * in steps, so without added objects it suffices that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -451,8 +442,8 @@ static bool grows_steadily(const struct diff *d, const struct diff_figures *by_s
 }
 
 /*
- * Sorts steady growth before other growth, and other growth before shrinkage. Within each group,
- * the largest change comes first.
+ * Sorts steady growth first, then other growth, then shrinkage; within these, the largest change
+ * first.
  */
 static int compare_rows(const void *a, const void *b)
 {
@@ -468,8 +459,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Returns whether to keep a row. A row is dropped if its owner holds as much as before or does not
- * match --only, or if the row is included in the row for its whole owner.
+ * Returns whether to keep a row: its owner holds a different amount than before and matches --only,
+ * and the row for its whole owner does not include it.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {

@@ -1,15 +1,14 @@
 /*
- * queries/compare/diff_tree.c - diff along merged trees: growth and shrinkage by path from the
- * roots or by dominator, and suspect growth.
+ * queries/compare/diff_tree.c - diff along merged trees: changes by path from the roots or by
+ * dominator, and suspect growth.
  *
- * Paths are defined in owner_tree.h. An object whose path has changed appears on both paths: as
- * lost on the old path, and as moved on the new path.
+ * Paths are defined in owner_tree.h. An object whose path changed appears on both paths: as lost on
+ * the old one, and as moved on the new one.
  *
- * Suspects are found as in Eclipse MAT's comparison of two dominator trees. The search starts at
- * top-level nodes that grew by more than a share of the older heap, and descends as long as one
- * child has most of its parent's growth. MAT compares single objects. Here nodes merge objects, so
- * the growth per object is compared, and the search stops at a table with thousands of growing
- * entries.
+ * Suspects are found as in Eclipse MAT's comparison of two dominator trees: from top-level nodes
+ * that grew by more than a share of the older heap, the search descends as long as one child has
+ * most of its parent's growth. MAT compares single objects. Here nodes merge objects, so the growth
+ * per object is compared, and the search stops at a table with thousands of growing entries.
  */
 #include "analysis/merged.h"
 #include "queries/compare/diff.h"
@@ -21,19 +20,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Without --min, changes of at least 1/MIN_PART of the oldest dump's reachable bytes are shown. */
+/* Default of --min: 1/MIN_PART of the oldest dump's reachable bytes. */
 #define MIN_PART 1000
 /*
- * The search descends into a child that has at least this share of its parent's growth (MAT's
- * ratio).
+ * The search descends into a child with at least this share of its parent's growth (MAT's ratio).
  */
 #define DROP_RATIO 0.7
-/* Maximum length of the path to the point of growth, in bytes. */
+/* Maximum size of the path to the point of growth. */
 #define PATH_MAX_BYTES 4096
 
-/* The child that has grown the most. */
+/* The child that grew the most. */
 struct largest {
-	uint32_t child; /* ANALYSIS_MERGED_TOP if no child has grown */
+	uint32_t child; /* ANALYSIS_MERGED_TOP if no child grew */
 	int64_t growth;
 };
 
@@ -43,7 +41,7 @@ struct tree {
 	/* indexed by name: number of objects that nodes have lost since the first dump */
 	uint64_t *lost;
 	struct analysis_merged_walk walk;
-	struct diff_figures *by_side; /* numbers of the current row */
+	struct diff_figures *by_side; /* figures of the current row */
 	struct largest *largest;      /* indexed by node; only for suspects */
 };
 
@@ -53,7 +51,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* Returns the absolute change of a node, because these trees rank losses like gains. */
+/* Returns the absolute change of a node; these trees rank losses like gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);
@@ -87,8 +85,8 @@ static int count_lost(struct tree *t, struct hdb_error *err)
 }
 
 /*
- * Returns whether a new node got most of its objects from other nodes. This is assumed if other
- * nodes of the same owner or class have lost more than half as many objects.
+ * Returns whether a new node got most of its objects from others, judging by whether other nodes of
+ * the same owner or class lost more than half as many.
  */
 static bool has_moved(const struct tree *t, uint32_t node)
 {
@@ -102,8 +100,8 @@ static bool has_moved(const struct tree *t, uint32_t node)
 }
 
 /*
- * Builds the tree of all dumps: by owner along paths if is_named is set, and otherwise by class
- * along dominators.
+ * Builds the tree of all dumps: by owner along paths if is_named, otherwise by class along
+ * dominators.
  */
 static int make_tree(struct diff *d, bool is_named, struct tree *t, struct hdb_error *err)
 {
@@ -163,8 +161,8 @@ static double growth_each(const struct tree *t, uint32_t node)
 }
 
 /*
- * Finds the node at which the growth of a node accumulates. The search ends because children have
- * higher numbers than their parents.
+ * Finds the node at which the growth of a node accumulates. Terminates because children have higher
+ * numbers than their parents.
  */
 static uint32_t find_point(const struct tree *t, uint32_t node)
 {
@@ -205,8 +203,8 @@ int diff_count_suspects(struct query *q, uint64_t *count, struct hdb_error *err)
 /* ---- opening ---- */
 
 /*
- * Counts the other top-level nodes that grew, and removes the rows that combine several nodes. Used
- * only for suspects.
+ * For suspects: counts the other top-level nodes that grew, and removes the rows that combine
+ * several nodes.
  */
 static int leave_others(struct query *q, struct tree *t, uint64_t threshold, struct hdb_error *err)
 {
@@ -249,7 +247,7 @@ static int open_walk(struct query *q, struct diff *d, struct hdb_error *err)
 		depth = query_number(q, "depth", ANALYSIS_MERGED_DEPTH);
 		query_fact(q, "min", low);
 		query_fact(q, "folded", t->owners.merged.folded);
-		/* A node that has not changed is not listed, even with --min 0. */
+		/* Unchanged nodes are not listed, even with --min 0. */
 		low = low ? low : 1;
 	}
 	worth = (struct analysis_merged_worth){ d->by == DIFF_BY_PATH ? change_of : growth_of,
@@ -278,10 +276,7 @@ static int open_tree(struct query *q, struct diff *d, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/*
- * Sets a column to the object that retains the most among a node's objects in the newest dump, or
- * to null if there is no object.
- */
+/* Sets a column to the node's object that retains the most in the newest dump, or to null. */
 static void set_example(struct query *q, const struct tree *t, size_t column, uint32_t node)
 {
 	const struct analysis_merged_sum *sum =

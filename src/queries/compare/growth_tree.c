@@ -1,9 +1,9 @@
 /*
  * queries/compare/growth_tree.c - builds the tree of paths merged by reference names.
  *
- * The walk proceeds in runs. A run consists of all objects to which references with the same name
- * lead from one node. A run's objects become one node, and their references are grouped by name
- * into the next runs.
+ * The walk proceeds in runs. A run is all objects that references with the same name, from one
+ * node, lead to. They become one node, and their own references, grouped by name, become the next
+ * runs.
  */
 #include "queries/compare/growth_tree.h"
 
@@ -23,7 +23,7 @@
 /* Flag in classes[]: the object is the class object of this class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Pending objects: all objects to which references with the same name lead from one node. */
+/* Pending objects: those that references with the same name, from one node, lead to. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;
@@ -37,7 +37,7 @@ struct queue {
 	uint32_t *objects;
 	uint64_t used;
 	struct base_big objects_big;
-	uint64_t *has; /* bit set of objects that have ever been added */
+	uint64_t *has; /* bit set of objects that were ever added */
 };
 
 /* References with the same name from the objects of a node. */
@@ -47,7 +47,7 @@ struct group {
 	uint64_t count, at;
 };
 
-/* An object to which a reference of a group leads. */
+/* An object that a reference of a group leads to. */
 struct pair {
 	uint32_t group, ix;
 };
@@ -65,13 +65,13 @@ struct walk {
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * uint32_t, by name and lateness: 1 + index of the group. An entry may be left over from an
-	 * earlier node, in which case its group has a different name.
+	 * by name and lateness: 1 + index of the group; may be left over from an earlier node,
+	 * whose group then has another name
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
-	 * Edge numbers by owner and field, for each kind of reference, and names by edge and class
-	 * of the target.
+	 * edge numbers by owner and field, for each kind of reference; names by edge and class of
+	 * the target
 	 */
 	struct base_idmap edges[TRACE_ENTRY + 1], names;
 	uint32_t edge_count;
@@ -104,9 +104,7 @@ static int make_name(struct walk *w, const struct trace_reference *reference, ui
 	return analysis_merged_text(w->m, text, name, err);
 }
 
-/*
- * Finds the name of a reference. Names are cached by number, because building the string is slow.
- */
+/* Finds the name of a reference. Names are cached, because building the string is slow. */
 static int name_of(struct walk *w, const struct trace_reference *reference, uint32_t *name,
 		   struct hdb_error *err)
 {
@@ -136,7 +134,7 @@ static int init_queue(struct walk *w, struct queue *queue, struct hdb_error *err
 {
 	const uint64_t n = w->session->heap->object_count;
 
-	/* Each object is added to a queue at most once. */
+	/* Each object enters a queue at most once. */
 	TRY(base_big_alloc_raw(w->session->work, &queue->objects_big, (n + 1) * sizeof(uint32_t),
 			       "paths", err));
 	queue->objects = queue->objects_big.data;
@@ -174,9 +172,7 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/*
- * Adds a reference to `ix`. The object becomes pending unless it is already pending or has a node.
- */
+/* Adds a reference to `ix`, which becomes pending unless it already is or has a node. */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {
@@ -246,7 +242,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run. Those of its objects that have no node yet become one node. */
+/* Visits a run. Its objects that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;
@@ -319,10 +315,10 @@ static int load_classes(void *ctx, const struct heap_block *block, struct hdb_er
 
 /* ---- objects that are part of another object ---- */
 
-/* Collects objects that are part of another object. */
+/* Collects parts of other objects. */
 struct adding {
 	struct walk *walk;
-	uint64_t *added; /* bit set: objects that are part of another object */
+	uint64_t *added; /* bit set of these parts */
 };
 
 static void add_to(struct adding *a, uint32_t ix, uint32_t to)
@@ -350,8 +346,8 @@ static int add_boxes(struct adding *a, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the characters of strings, and the elements of box arrays, to the objects that contain them,
- * unless another reference leads to them.
+ * Adds the characters of strings, and the elements of arrays of boxes, to the objects that contain
+ * them, unless another reference leads to them.
  */
 static int add_parts(struct walk *w, uint64_t *added, struct hdb_error *err)
 {
@@ -421,7 +417,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
 	BASE_FREED uint64_t *added = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths pass through all objects, but only objects that match the filter are counted. */
+	/* Paths pass through all objects, but only those that match the filter count. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));
@@ -434,7 +430,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	TRY(analysis_merged_count(session, m, dump, &places, err));
 	if (!options->place)
 		return HDB_OK;
-	/* Objects that are part of another object have no separate nodes. */
+	/* Parts of other objects have no nodes. */
 	for (uint32_t ix = 0; ix < session->heap->object_count; ix++)
 		if (base_bit_has(added, ix))
 			w.place[ix] = ANALYSIS_MERGED_TOP;

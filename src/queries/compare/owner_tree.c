@@ -1,10 +1,10 @@
 /*
  * queries/compare/owner_tree.c - builds the tree of paths merged by owner.
  *
- * First, the fields of all objects that can be owners are read in order of index. If such a field
- * holds the next object on a path, that object gets the number of this owner. Then the node of each
- * object is derived from its parent's node. Objects are visited in any order, and are pending while
- * their parents have no node.
+ * First, the fields of all objects that can be owners are read in order of index; an object that
+ * such a field holds on its path gets the number of that owner. Then the node of each object is
+ * derived from its parent's node. Objects are visited in any order, and are pending until their
+ * parents have a node.
  */
 #include "queries/compare/owner_tree.h"
 
@@ -25,8 +25,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * Maximum number of steps up the path to the owner of a ThreadLocal. If the owner is farther away,
- * the class of the ThreadLocal is just as informative.
+ * Maximum number of steps up the path to the owner of a ThreadLocal. Beyond that, the class of the
+ * ThreadLocal is just as informative.
  */
 #define KEY_STEPS 64u
 /* Number of objects between two checks of the cancel flag. */
@@ -35,8 +35,8 @@
 #define FOUND_SLOTS 4096u
 
 /*
- * Values of place[]. The lower bits of a pending object are 1 + the number of its owner, or 0 if it
- * has no owner.
+ * Values of place[]. The lower bits of a pending object are 1 + the number of its owner, or 0 if
+ * none.
  */
 #define PLACE_NONE ANALYSIS_PLACE_NONE
 #define PLACE_WAITS ANALYSIS_PLACE_WAITS
@@ -48,7 +48,7 @@ static const char entry_class[] = "java.lang.ThreadLocal$ThreadLocalMap$Entry";
 /* Roles that objects of a class can have on a path. */
 enum kind { KIND_OWN, KIND_THREAD, KIND_LOCAL_ENTRY, KIND_PLATFORM, KIND_PART, KIND_ARRAY };
 
-/* The meaning of a node: an owner, and the class of the objects that it holds. */
+/* What a node stands for: an owner, and the class of the objects that it holds. */
 struct held {
 	uint32_t owner, class_no;
 	bool is_entry; /* whether the object is inside a collection of the owner */
@@ -68,16 +68,14 @@ struct adding {
 	uint32_t *parent; /* links, which are reversed while a path is walked */
 	uint32_t *place;  /* node of the object, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds; /* bit set of objects that are the parent of another object */
-	uint64_t *parts; /* bit set of objects that are part of another object */
+	uint64_t *holds; /* bit set of objects that are the parent of another */
+	uint64_t *parts; /* bit set of objects that are part of another */
 	uint8_t *kind;   /* indexed by class */
-	/*
-	 * indexed by class: whether the class is never unloaded, so that its holders are irrelevant
-	 */
+	/* indexed by class: whether it is never unloaded, so that its holders do not matter */
 	bool *stays;
-	struct base_idmap fields;  /* from class and field to the name of the owner */
-	struct base_idmap held[2]; /* from owner and class to the name; [1] is for entries */
-	struct base_idmap threads; /* from thread to the owner of its local variables */
+	struct base_idmap fields;  /* class and field to the name of the owner */
+	struct base_idmap held[2]; /* owner and class to the name; [1] is for entries */
+	struct base_idmap threads; /* thread to the owner of its local variables */
 	struct base_vec entries;   /* uint32_t: entries of thread-local maps */
 	struct found found[FOUND_SLOTS];
 };
@@ -115,7 +113,7 @@ const char *owner_tree_held(const struct owner_tree *tree, uint32_t name)
 }
 
 /*
- * Finds or adds a name and stores its parts. If part.owner is HEAP_NONE, the name itself is an
+ * Finds or adds a name, and stores its parts. If part.owner is HEAP_NONE, the name is itself an
  * owner.
  */
 static int add_name(struct adding *a, const char *text, struct owner_name part, uint32_t *out,
@@ -179,7 +177,7 @@ static int name_of(struct adding *a, const struct held *held, uint32_t *out, str
 /* ---- fields as owners ---- */
 
 /*
- * Finds the owner for a field of the object being read: "com.acme.Cache.entries",
+ * Finds the owner name for a field of the object being read: "com.acme.Cache.entries",
  * "com.acme.App.CACHE (static)".
  */
 static int field_owner(struct adding *a, const struct trace_reference *reference, uint32_t *out,
@@ -200,8 +198,8 @@ static int field_owner(struct adding *a, const struct trace_reference *reference
 }
 
 /*
- * Stores the owner of an object whose parent holds it by this field. If there are several such
- * fields, the first in order of name is used.
+ * Stores the owner of an object that its parent holds by this field. Of several such fields, the
+ * first by name is used.
  */
 static int take_reference(void *ctx, const struct trace_reference *reference, struct hdb_error *err)
 {
@@ -218,8 +216,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 }
 
 /*
- * Writes the owner of a ThreadLocal: the owner on its path or, if there is none, the class of the
- * ThreadLocal.
+ * Writes the owner of a ThreadLocal: the owner on its path, or else the class of the ThreadLocal.
  */
 static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t size)
 {
@@ -236,7 +233,7 @@ static void key_owner(const struct adding *a, uint32_t key, char *buf, size_t si
 			       class_name(a, a->classes[key], name));
 }
 
-/* Reads an entry of a thread-local map. The value belongs to the owner of the ThreadLocal. */
+/* Reads an entry of a thread-local map, whose value belongs to the owner of the ThreadLocal. */
 static int read_entry(struct adding *a, uint32_t ix, struct hdb_error *err)
 {
 	struct heap *heap = a->session->heap;
@@ -284,8 +281,8 @@ static int find_owners(struct adding *a, struct hdb_error *err)
 /* ---- nodes ---- */
 
 /*
- * Finds or adds the node with a name below `parent`. If the path already contains the name, returns
- * that node.
+ * Finds or adds the node with a name below `parent`, or returns the node on the path that already
+ * has it.
  */
 static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *out,
 		    struct hdb_error *err)
@@ -303,16 +300,13 @@ static int child_of(struct adding *a, uint32_t parent, uint32_t name, uint32_t *
 	*out = up;
 	if (up == ANALYSIS_MERGED_TOP)
 		TRY(analysis_merged_child(m, parent, name, out, err));
-	/*
-	 * If a limit has been reached, the node is not cached, so that every object counts as
-	 * folded.
-	 */
+	/* At a limit, do not cache the node, so that every object counts as folded. */
 	if (*out != ANALYSIS_MERGED_TOP && analysis_merged_node(m, *out)->name == name)
 		*f = (struct found){ parent, name, *out + 1 };
 	return HDB_OK;
 }
 
-/* Returns a permanent kind of root of the object, if any. Stack frames differ between dumps. */
+/* Returns a lasting root kind of the object, if any. Stack frames differ between dumps. */
 static uint8_t lasting_kind(const struct store_root *roots, size_t count)
 {
 	static const uint8_t kinds[] = { HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_STICKY_CLASS,
@@ -340,7 +334,7 @@ static int root_owner(struct adding *a, uint32_t ix, uint32_t *out, struct hdb_e
 }
 
 /*
- * Finds the owner for the local variables of a thread. All threads of a pool are one owner: "a
+ * Finds the owner name for local variables of a thread. All threads of a pool are one owner: "a
  * local variable of thread "pool-1-thread-*"".
  */
 static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct hdb_error *err)
@@ -358,8 +352,8 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 }
 
 /*
- * Returns whether an object is part of the object above it, such as an entry, a table, or the
- * characters of a string.
+ * Returns whether an object is part of the one above it: an entry, a table, or the characters of a
+ * string.
  */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 {
@@ -376,7 +370,7 @@ static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 }
 
 /*
- * Finds the node of an object. *node is the node of its parent `above`, unless that is HEAP_NONE.
+ * Finds the node of an object. Initially *node is the node of its parent `above`, if there is one.
  */
 static int settle(void *ctx, uint32_t above, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
@@ -444,7 +438,7 @@ static enum kind kind_of(struct heap *heap, uint32_t no, uint32_t thread_no)
 			       KIND_PLATFORM :
 			       KIND_OWN;
 	/*
-	 * such as java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode,
+	 * for example java.util.HashMap$Node, TreeMap$Entry, ConcurrentHashMap$TreeNode,
 	 * Hashtable$Entry
 	 */
 	return strncmp(name, "java.util.", 10) == 0 && strchr(name, '$') &&
@@ -480,7 +474,7 @@ static int load(void *ctx, const struct heap_block *block, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Marks objects that hold other objects. References to an object's class do not count. */
+/* Marks objects that hold others. References to an object's class do not count. */
 static void find_holders(struct adding *a)
 {
 	for (uint32_t ix = 0; ix < a->session->heap->object_count; ix++) {
@@ -492,7 +486,7 @@ static void find_holders(struct adding *a)
 	}
 }
 
-/* Arrays that are needed only while a heap is being added. */
+/* Arrays that exist only while a heap is being added. */
 struct arrays {
 	struct base_big parent, place, classes, bits;
 };
@@ -501,15 +495,12 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 {
 	struct heap *heap = a->session->heap;
 	struct base_work *work = a->session->work;
-	/* Whole blocks are read, so arrays are rounded up to whole blocks. */
+	/* Whole blocks are read, so arrays must have room for them. */
 	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t words = n / 64 + 1;
 	uint32_t thread_no;
 
-	/*
-	 * Building the table requires memory, so the table is built before the arrays are
-	 * allocated.
-	 */
+	/* Build the table before allocating the arrays, because both need memory. */
 	TRY(derive_need(a->session->derive, STORE_REACH_STRONG, err));
 	TRY(trace_graph_init(&a->graph, a->session, LIBRARY_FOR_NOTHING, err));
 	analysis_merged_limit(&a->tree->merged, a->session);

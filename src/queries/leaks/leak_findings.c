@@ -1,5 +1,6 @@
 /*
- * queries/leaks/leak_findings.c - finds what the leaks query reports.
+ * queries/leaks/leak_findings.c - finds what the leaks query reports: suspects, owners, rules and
+ * faults.
  */
 #include "queries/leaks/leak_findings.h"
 #include "analysis/properties.h"

@@ -16,13 +16,12 @@
 #define NAME_MAX_BYTES 512
 /* Number of steps between two checks for cancellation. */
 #define STEPS_BETWEEN 4096u
-/* Maximum length of a thread's name in bytes. Longer names are truncated. */
+/* Maximum size of a thread's name. Longer names are truncated. */
 #define THREAD_NAME_MAX 128
 
 /*
- * Walks from ix up to its root. Keeps the first LEAK_PATH_ENDS nodes and, in a ring buffer, the
- * last LEAK_PATH_ENDS nodes, because the length of the path is unknown until the root is found. A
- * path may have millions of nodes.
+ * Walks from ix up to its root. A path may have millions of nodes, and its length is unknown until
+ * the root is found, so keeps the first LEAK_PATH_ENDS nodes and, in a ring buffer, the last ones.
  */
 static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
 		   struct hdb_error *err)
@@ -33,7 +32,7 @@ static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_le
 
 	*out = (struct query_leak_path){ .is_strong = is_strong };
 	for (uint32_t at = ix; at != GRAPH_NONE; at = parent, length++) {
-		/* The steps are not reported as progress, because callers search many paths. */
+		/* Steps are not reported as progress, because callers search many paths. */
 		if (length % STEPS_BETWEEN == 0)
 			TRY(base_step_of(q->work, &unnamed, 0, err));
 		TRY(derive_reach(q->derive, is_strong, at, &parent, err));
@@ -58,7 +57,7 @@ static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_le
 	out->gap_at = (size_t)from_top;
 	out->count = (size_t)(length - out->gap);
 	assert(out->count && out->count <= 2 * LEAK_PATH_ENDS && out->gap_at <= out->count);
-	/* The walk ended at the root, so reverse the nodes to put the root first. */
+	/* The walk went from the end to the root; the path begins at the root. */
 	memmove(out->nodes + from_top, out->nodes + 2 * LEAK_PATH_ENDS - (out->count - from_top),
 		(out->count - from_top) * sizeof(out->nodes[0]));
 	for (uint64_t i = 0; i < from_top; i++)
@@ -66,10 +65,7 @@ static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_le
 	return HDB_OK;
 }
 
-/*
- * Shortens the path to begin at the last class that is never unloaded, because such a class needs
- * no holder.
- */
+/* Shortens the path to begin at the last class that is never unloaded, which needs no holder. */
 static void begin_at_class(struct query *q, struct query_leak_path *path)
 {
 	size_t first = path->count;
@@ -110,7 +106,7 @@ int query_leak_link(struct query *q, const struct query_leak_path *path, size_t 
 		return HDB_OK;
 	r = analysis_link_find(&q->session, path->nodes[i], path->nodes[i + 1], out, err);
 	if (r == HDB_ECHANGED) {
-		/* Only the field names require the dump. The path itself does not. */
+		/* Only the field names require the dump. */
 		*out = (struct analysis_link){ .count = 0 };
 		r = HDB_OK;
 	}

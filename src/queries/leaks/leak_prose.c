@@ -17,20 +17,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum length of a class name or description in bytes. */
+/* Maximum size of a class name or description. */
 #define NAME_MAX_BYTES 1024
 /*
  * The sentence adds "and others" if the named objects retain less than two thirds of the suspect. A
- * smaller difference consists of the collection's keys and tables.
+ * smaller difference is the collection's own keys and tables.
  */
 #define ALL_PART 3u
-/*
- * For threads, the sentence adds "and others" if the named threads retain less than 95 % of the
- * suspect.
- */
+/* For threads, it does so below 95 %. */
 #define THREADS_PART 20u
 
-/* Appends formatted text. Text that does not fit is dropped. */
+/* Appends formatted text, truncated to fit. */
 static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 {
 	const size_t used = strlen(to.buf);
@@ -44,7 +41,7 @@ static void HDB_PRINTF(2, 3) add(struct base_text to, const char *format, ...)
 /* ---- names ---- */
 
 /*
- * Returns whether a character can be part of a qualified class name. Bytes above 0x7f belong to
+ * Returns whether a character can be part of a qualified class name. Bytes from 0x80 on belong to
  * UTF-8 letters.
  */
 static bool is_name_char(char c)
@@ -54,8 +51,8 @@ static bool is_name_char(char c)
 }
 
 /*
- * Returns the length of the package at the start of a name: everything before the first component
- * that begins with a capital letter. Returns 0 if the name has no package.
+ * Returns the length of the package in a name: everything before the first component with an
+ * initial capital letter.
  */
 static size_t package_size(const char *name, size_t size)
 {
@@ -73,7 +70,7 @@ static size_t package_size(const char *name, size_t size)
 /*
  * Returns the length of a lambda's number and address after "$$Lambda", such as
  * "$14+0x0000000800c03000" or "+0x00007f12c8003a40", or "$14.1798286609" in JDK 8. Sentences omit
- * this part because it means nothing to readers. Columns include it.
+ * them because they mean nothing to readers; columns include them.
  */
 static size_t lambda_size(const char *text)
 {
@@ -88,7 +85,7 @@ static size_t lambda_size(const char *text)
 	return size;
 }
 
-/* Appends text with shortened class names. Thread names are in quotes and are not shortened. */
+/* Appends text with shortened class names, except inside quotes, where thread names are. */
 void query_leak_add_short(struct base_text to, const char *text)
 {
 	size_t used = strlen(to.buf), size;
@@ -189,7 +186,7 @@ void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
 		add(to, " and %" PRIu64 " more", o->more);
 }
 
-/* Returns the holder with which the sentence begins. */
+/* Returns the holder that the sentence begins with. */
 static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 {
 	return o->top.kind ? &o->top : &o->list[0];
@@ -206,7 +203,7 @@ static bool is_several(const struct query_leak_owner *o)
 	return several;
 }
 
-/* Sets the owner columns, which are intended for programs. */
+/* Sets the owner columns, for programs. */
 static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct query_leak_owner *o,
 		     struct hdb_error *err)
 {
@@ -245,10 +242,7 @@ static int set_owner(struct leak_rows *rows, struct leak_row *row, const struct 
 
 /* ---- the sentence on a suspect ---- */
 
-/*
- * Returns whether another class has the same name. Only in this case, the text names the class
- * loader.
- */
+/* Returns whether another class has the same name, so that the text must name the class loader. */
 static bool has_twin(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
@@ -273,7 +267,7 @@ static int add_loader(struct query *q, uint32_t class_no, struct base_text to,
 	return HDB_OK;
 }
 
-/* Maximum number of captured classes that are named. */
+/* Maximum number of captured classes to name. */
 #define CAPTURED_MAX 3u
 
 /* An object of a class. */
@@ -292,9 +286,7 @@ static int find_example(void *ctx, const struct heap_block *block, struct hdb_er
 	return e->ix == HEAP_NONE ? HDB_OK : HDB_END;
 }
 
-/*
- * Appends " that capture Cart and Order" to a text about lambdas. Reads the fields of one lambda.
- */
+/* Appends " that capture Cart and Order" to a text about lambdas, judging by the fields of one. */
 static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct base_text to,
 			struct hdb_error *err)
 {
@@ -326,8 +318,7 @@ static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct 
 }
 
 /*
- * Writes "200 lambdas of Shop that capture Order": the class that declares the lambdas, and the
- * captured objects.
+ * Writes "200 lambdas of Shop that capture Order": the declaring class, and the captured objects.
  */
 static int lambda_text(struct query *q, const struct leak_held *held, const char *count,
 		       struct base_text to, struct hdb_error *err)
@@ -379,8 +370,8 @@ static int held_text(struct query *q, const struct leak_held *held, struct base_
 }
 
 /*
- * Writes "40 threads "transfer-*"" or "3,000 virtual threads". If the names have no common pattern,
- * writes "5 threads such as "a"".
+ * Writes "40 threads "transfer-*"" or "3,000 virtual threads", or "5 threads such as "a"" if the
+ * names have nothing in common.
  */
 static int threads_text(struct query *q, const struct leak_held *held,
 			const struct leak_incident *incident, struct base_text to,
@@ -398,7 +389,7 @@ static int threads_text(struct query *q, const struct leak_held *held,
 	return HDB_OK;
 }
 
-/* Appends the object for which threads wait: "for the ReentrantLock of thread "main"". */
+/* Appends the object that threads are waiting for: "for the ReentrantLock of thread "main"". */
 static int add_blocker(struct query *q, const struct leak_incident *incident, struct base_text to,
 		       struct hdb_error *err)
 {
@@ -455,18 +446,15 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/*
- * Returns whether an average size is meaningful. This is not the case for objects of several
- * classes.
- */
+/* Returns whether an average size means something. For objects of several classes it does not. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;
 }
 
 /*
- * Returns whether the "owner" is only the local variable at which the path starts. A sentence must
- * not say that such a variable "holds" the objects.
+ * Returns whether the "owner" is only the local variable that the path starts at. Such a variable
+ * does not "hold" the objects.
  */
 static bool is_way(const struct query_leak_suspect *about)
 {
@@ -477,8 +465,8 @@ static bool is_way(const struct query_leak_suspect *about)
 }
 
 /*
- * Writes the subject of the sentence, such as "Cache.entries" or "Thread "main"". Writes nothing
- * for a group without an owner. Sets *several to whether the subject is plural.
+ * Writes the subject of the sentence, such as "Cache.entries" or "Thread "main"", or "" for a group
+ * without an owner. Sets *several to whether it is plural.
  */
 static void owner_text(struct query *q, const struct query_leak_suspect *about, bool *several,
 		       struct base_text to)
@@ -504,17 +492,14 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 		query_leak_add_short(to, text[0] ? text : heap_class_name(q->heap, s->class_no));
 		is_name = !is_thread;
 	}
-	/*
-	 * Capitalises a description such as "a local variable" at the start of the sentence. Class
-	 * names do not change.
-	 */
+	/* Capitalises a description such as "a local variable", but not a class name. */
 	if (to.buf[0] && !is_name)
 		to.buf[0] = (char)toupper((unsigned char)to.buf[0]);
 }
 
 /*
- * Appends how the objects are reached, if the path does not start at the owner: ", by the
- * thread-local X of 22 threads" or ", reached through a local variable ...".
+ * Appends the way to the objects, if the path does not start at the owner: ", by the thread-local X
+ * of 22 threads" or ", reached through a local variable ...".
  */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
 		    struct base_text to)
@@ -530,8 +515,8 @@ static void add_way(const struct query_leak_suspect *about, const struct leak_he
 }
 
 /*
- * Sets *out to the size of the largest member of a group if an average would mislead, because a few
- * members retain most, and otherwise to 0.
+ * Sets *out to the size of the largest member of a group if the average would mislead because a few
+ * members retain most, otherwise to 0.
  */
 static int find_largest(struct query *q, const struct analysis_suspect *s, uint64_t each,
 			uint64_t *out, struct hdb_error *err)
@@ -549,7 +534,10 @@ static uint64_t each_of(const struct leak_held *held)
 	return held->count ? held->bytes / held->count : 0;
 }
 
-/* Begins the sentence with the holder: "a.Cache.map holds ", and for a group, how many of it. */
+/*
+ * Begins the sentence with the holder, "a.Cache.map holds ", and, for a group, how many of its
+ * members that holds.
+ */
 static void add_holder(const struct query_leak_suspect *about, const char *holder, bool is_several,
 		       struct base_text to)
 {
@@ -566,16 +554,13 @@ static void add_holder(const struct query_leak_suspect *about, const char *holde
 		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
 }
 
-/* Adds to the held objects the size of each, their class loader, and whether there are others. */
+/* Appends the size of each held object, their class loader, and whether there are others. */
 static int add_details(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct base_text to, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
 	const uint64_t each = each_of(held);
-	/*
-	 * In a group of threads, the difference does not consist of keys and tables but of other
-	 * threads.
-	 */
+	/* In a group of threads, the difference is other threads, not keys and tables. */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	uint64_t largest = 0;
 
@@ -685,7 +670,7 @@ void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owne
 	if (!text[0])
 		return;
 	query_leak_add_short(BASE_TEXT(kept), text);
-	/* The hint is not needed if the name of the holder already mentions the thread. */
+	/* No hint is needed if the name of the holder already mentions the thread. */
 	if (hint && (strcmp(hint, "a thread") == 0 || keeper->list[0].is_thread_local ||
 		     keeper->list[0].kind == LEAK_HOLDER_LOCAL))
 		hint = NULL;
@@ -731,8 +716,8 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 }
 
 /*
- * Writes the reference through which a step of a trace holds the next step: "static listeners",
- * "[12]", "map[\"key\"]".
+ * Writes the reference by which a step of a trace holds the next one: "static listeners", "[12]",
+ * "map[\"key\"]".
  */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,

@@ -1,6 +1,4 @@
-/*
- * queries/leaks/leak_rows.c - stores the rows of the leaks query and passes them to the engine.
- */
+/* queries/leaks/leak_rows.c - stores the rows of the leaks query and sets its cells from them. */
 #include "queries/leaks/leak_rows.h"
 
 #include "analysis/groups.h"
@@ -11,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Maximum length of a string in bytes. The longest strings are sentences with several class names.
- */
+/* Maximum size of a string. The longest are sentences with several class names. */
 #define TEXT_MAX_BYTES 8192
 
 struct leak_row leak_row_of(const struct leak_rows *rows, enum leak_kind kind)
@@ -43,7 +39,7 @@ int leak_rows_text(struct leak_rows *rows, struct leak_row *row, unsigned column
 	is_cut = vsnprintf(buf, sizeof(buf), format, args) >= (int)sizeof(buf);
 	va_end(args);
 	size = strlen(buf);
-	/* Does not truncate within a UTF-8 character. */
+	/* Do not truncate within a UTF-8 character. */
 	while (is_cut && size && ((uint8_t)buf[size - 1] & 0xc0) == 0x80)
 		size--;
 	if (is_cut && size && (uint8_t)buf[size - 1] >= 0xc0)

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of fields of a class, and of superclasses, included in a shape. */
+/* Maximum number of fields of a class, and of superclasses, in a shape. */
 #define SHAPE_FIELDS_MAX 4096u
 #define SHAPE_CLASSES_MAX 256u
-/* Number of type codes in the dump format, which are the indexes of the arrays below. */
+/* Number of HPROF type codes, which index the arrays below. */
 #define TYPES 12u
 
 static const char field_mark[] = LEAK_SIGNATURE_FIELD;
@@ -46,10 +46,7 @@ static const char *const generated[] = {
 	"MockitoMock$", "HibernateProxy$", "MethodAccessor", "ConstructorAccessor",
 };
 
-/*
- * Returns the length of the generated part that follows a marker at position `at`, or 0 if there is
- * no such part.
- */
+/* Returns the length of the generated part after a marker at `at`, or 0 if there is none. */
 static size_t generated_size(const char *name, size_t at)
 {
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
@@ -62,7 +59,7 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/* If other letters follow, as in "$ProxyFactory", the name was not generated. */
+		/* Other letters, as in "$ProxyFactory", mean that the name was not generated. */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;
@@ -95,7 +92,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 
 /* ---- strings ---- */
 
-/* Appends a step, unless the step equals the last step or does not fit. */
+/* Appends a step, unless it equals the last one or does not fit. */
 static void add_step(struct trail *t, const char *step)
 {
 	const size_t room = sizeof(t->text) - t->used;
@@ -112,7 +109,7 @@ static void add_step(struct trail *t, const char *step)
 	t->used += (size_t)n;
 }
 
-/* Appends the same step to the text and to the shape. */
+/* Appends a step to both the text and the shape. */
 static void add_same(struct signer *s, const char *step)
 {
 	add_step(&s->names, step);
@@ -140,7 +137,7 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 
 		TRY(heap_field(heap, first + i, &field, err));
 		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* References that the VM keeps and synthetic fields differ between builds. */
+		/* The VM's own references and synthetic fields differ between builds. */
 		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}
@@ -164,10 +161,10 @@ static void put_types(const uint32_t *by_type, char *buf, size_t size)
 }
 
 /*
- * Writes the shape of a class, such as "{object 2, int 1}": the number of fields of each type, in
- * the class and its superclasses up to the first platform class. The name of that platform class
- * follows, unless it is java.lang.Object: "{object 2}:java.lang.Thread". For a static field, only
- * the class itself counts.
+ * Writes the shape of a class, such as "{object 2, int 1}": the number of fields of each type in
+ * the class and its superclasses up to the first platform class, whose name follows unless it is
+ * java.lang.Object: "{object 2}:java.lang.Thread". For a static field, only the class itself
+ * counts.
  */
 static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct base_text to,
 		    struct hdb_error *err)
@@ -200,8 +197,8 @@ static int shape_of(struct heap *heap, uint32_t class_no, bool is_static, struct
 /* ---- steps ---- */
 
 /*
- * Appends a step of an application class: the class name and the reference to the text, and the
- * types of the fields to the shape.
+ * Appends a step of an application class: class name and reference to the text, field types to the
+ * shape.
  */
 static int add_own(struct signer *s, const struct heap_object *object, uint32_t class_no,
 		   const char *holds, struct hdb_error *err)
@@ -220,9 +217,8 @@ static int add_own(struct signer *s, const struct heap_object *object, uint32_t 
 }
 
 /*
- * Writes the application method that declares the local variable: "com.acme.Job.run". Searches from
- * the variable's frame outwards. Writes nothing if the stack is unknown or has only platform
- * frames.
+ * Writes the application method with the local variable: "com.acme.Job.run". Searches from the
+ * variable's frame outwards. Writes "" if the stack is unknown or has only platform frames.
  */
 static int frame_of(struct query *q, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		    struct hdb_error *err)
@@ -268,8 +264,8 @@ static int add_thread(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Appends a step of a platform class. A static field is included with its name. Other fields and
- * nested class names are omitted.
+ * Appends a step of a platform class, with the name of a static field but without other fields and
+ * nested class names.
  */
 static void add_platform(struct signer *s, const struct heap_object *object, uint32_t class_no,
 			 const char *holds)
@@ -323,9 +319,9 @@ static int add_object(struct signer *s, const struct query_leak_path *path, size
 }
 
 /*
- * Chooses the first step of the text: the first application step at or below the suspect or, if
- * there is none, the best step of the whole path. Steps above the suspect differ between dumps,
- * because several paths may lead to the suspect.
+ * Chooses the first step of the text: the first application step at or below the suspect, else the
+ * best step of the whole path. Steps above the suspect differ between dumps, because several paths
+ * may lead to it.
  */
 static int find_start(struct signer *s, const struct query_leak_path *path, uint32_t suspect_ix,
 		      size_t *start, struct hdb_error *err)
@@ -374,10 +370,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 		TRY(find_start(&signer, path, analysis_suspect_top(s), &start, err));
 	for (size_t i = start; i < path->count; i++)
 		TRY(add_object(&signer, path, i, err));
-	/*
-	 * The path to a group ends above the members of the group, so the class of the members is
-	 * appended.
-	 */
+	/* The path to a group ends above its members, so their class is appended. */
 	if (s->ix == HEAP_NONE && heap_is_platform_class(name))
 		add_same(&signer, name);
 	else if (s->ix == HEAP_NONE)

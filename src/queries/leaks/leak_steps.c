@@ -1,10 +1,10 @@
 /*
  * queries/leaks/leak_steps.c - the steps of a leak trace: the status of each object, the reason for
- * the status, and the reference to the next step.
+ * it, and the reference to the next step.
  *
- * The rules are LeakCanary's. If an object is known not to leak, the objects above it do not leak
- * either. If an object leaks, all objects below it leak too. The references between the last object
- * that is not leaking and the first leaking object are suspect: one of them causes the leak.
+ * The rules are LeakCanary's. If an object is known not to leak, neither do the objects above it.
+ * If an object leaks, so do all objects below it. The references between the last object that is
+ * not leaking and the first leaking one are suspect: one of them causes the leak.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -22,14 +22,13 @@ struct described_trace {
 	struct leak_steps *out;
 	uint32_t *path; /* indexes of nodes, root first; owned */
 	/*
-	 * Indexed by step: status according to the object itself. The last step always leaks.
-	 * Owned.
+	 * indexed by step: status according to the object itself; the last step always leaks; owned
 	 */
 	enum leak_status *own;
 	size_t count;
 	/* number of steps up to and including the last step that is known not to leak */
 	size_t there_end;
-	size_t first_gone; /* index of the first leaking step after these steps */
+	size_t first_gone; /* index of the first leaking step after there_end */
 };
 
 /* Stores a string and its offset in out->texts. */
@@ -80,7 +79,7 @@ static int find_path(struct described_trace *t, uint32_t last, struct hdb_error 
 
 /*
  * Writes the reasons for an object's own status. If rules disagree, the last step counts as leaking
- * and any other step as not leaking, and the text mentions the disagreement.
+ * and any other as not leaking, and the text says so.
  */
 static void own_reason(const struct inspection *inspection, bool is_last, char *buf, size_t size)
 {
@@ -97,10 +96,7 @@ static void own_reason(const struct inspection *inspection, bool is_last, char *
 		(void)snprintf(buf, size, "%s%s", gone, there);
 }
 
-/*
- * Returns the nearest step in the given direction whose own status is `status`. Such a step must
- * exist.
- */
+/* Returns the nearest step in this direction whose own status is `status`. There must be one. */
 static size_t nearest(const struct described_trace *t, size_t from, bool is_down,
 		      enum leak_status status)
 {
@@ -113,7 +109,7 @@ static size_t nearest(const struct described_trace *t, size_t from, bool is_down
 	return i;
 }
 
-/* Sets the status of step `i`, which may be implied by other steps, and writes the reason. */
+/* Sets the status of step `i`, which other steps may imply, and writes the reason. */
 static void judge(struct described_trace *t, size_t i, const char *own, struct leak_step *step,
 		  struct base_text to)
 {
@@ -137,7 +133,7 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* An object that does not leak has no sizes, because the memory that it retains is not a leak. */
+/* An object that does not leak gets no sizes, because what it retains is not leaked. */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;
@@ -148,8 +144,8 @@ static int set_sizes(struct described_trace *t, struct leak_step *step, struct h
 }
 
 /*
- * Describes the reference from step `i` to the next step. The reference is suspect if it may cause
- * the leak.
+ * Describes the reference from step `i` to the next step, which is suspect if it may cause the
+ * leak.
  */
 static int set_reference(struct described_trace *t, size_t i, struct leak_step *step,
 			 struct hdb_error *err)

@@ -1,10 +1,9 @@
 /*
- * queries/leaks/leak_stuck.c - finds groups of threads that cannot continue; leak_stuck.h describes
- * these groups.
+ * queries/leaks/leak_stuck.c - finds groups of threads that cannot continue; see leak_stuck.h.
  *
  * Threads of healthy programs also wait for locks, but few at a time, and threads of an idle pool
  * wait for a condition, which has no owner. So a group counts only if it is large, or if the owner
- * of the lock waits for something slow itself.
+ * of the lock is itself waiting for something slow.
  */
 #include "queries/leaks/leak_stuck.h"
 
@@ -23,43 +22,42 @@
 /* Maximum number of findings. */
 #define STUCK_MAX 3u
 /*
- * Minimum number of waiting threads for a finding, and the minimum if the owner of the lock is in a
+ * Minimum number of waiting threads for a finding, in general and if the owner of the lock is in a
  * slow call.
  */
 #define CROWD_LEAST 10u
 #define CROWD_LEAST_OF_SLOW 3u
 /*
- * Maximum number of waiting tasks, in the queues of all pools, that are compared with the tasks for
- * which threads wait.
+ * Maximum number of queued tasks, in all pools, to compare with those that threads are waiting for.
  */
 #define TASKS_MAX 100000u
-/* Maximum number of completions of one future, and of frames of a stack, that are examined. */
+/* Maximum number of completions of a future, and of frames of a stack, to examine. */
 #define COMPLETIONS_MAX 16u
 #define FRAMES_MAX 24u
-/* Maximum number of threads of a group whose names and frames are compared, evenly spaced. */
+/* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
 /* Maximum number of threads that may consume a queue. */
 #define CONSUMERS_MAX 1000u
 /* Number of threads, or of tasks, between two checks for cancellation. */
 #define STEP 1024u
-/* Value of `futures` if the future has not been found in the queue of a pool. */
+/* Value in `futures` until the future is found in the queue of a pool. */
 #define AWAITED (HEAP_NONE - 1)
 
-/* A thread of a group. A thread is also in the group of its pool. */
+/* A thread of a group. It may also be in the group of its pool. */
 struct member {
 	uint32_t key_ix; /* the owner of the lock, or the pool */
 	bool is_pool;
 	const struct query_wait *wait;
 };
 
-/* A group of threads: those that wait for locks of one thread, or the threads of a pool. */
+/* A group of threads that wait for locks of one thread, or that belong to one pool. */
 struct crowd {
 	const struct member *members;
 	uint64_t count;
-	bool has_finalizer; /* whether the thread that runs finalizers waits for the lock */
+	bool has_finalizer; /* whether the finalizer thread waits for the lock */
 };
 
-/* The place of one or several threads: their frame, and the call that they are in. */
+/* Where one or several threads are: their frame, and the call that they are in. */
 struct place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
 	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
@@ -76,7 +74,7 @@ struct stuck {
 	struct query_waits waits;
 	struct base_vec members; /* struct member, sorted by group */
 	struct base_vec crowds;  /* struct crowd */
-	/* a future for which a thread of a pool waits -> the pool that queues it, or AWAITED */
+	/* future that a thread of a pool waits for -> pool that queues it, or AWAITED */
 	struct base_idmap futures;
 };
 
@@ -90,7 +88,7 @@ static void release(struct stuck *s)
 
 /* ---- what a thread does ---- */
 
-/* Slow calls by their frames. A thread whose call has no name waits for work. */
+/* Slow calls by their frames. NULL means that the thread waits for work. */
 static const struct {
 	const char *frames, *name;
 } calls[] = {
@@ -108,7 +106,7 @@ static const struct {
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
-/* Names the slow call of a thread. */
+/* Finds the slow call that a thread is in. */
 static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
 		     struct hdb_error *err)
 {
@@ -134,7 +132,7 @@ static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
 	return HDB_OK;
 }
 
-/* Finds the place of one thread, without its call. */
+/* Finds where a thread is, without its call. */
 static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct place *out,
 		      struct hdb_error *err)
 {
@@ -160,7 +158,7 @@ static void add_place(const struct place *place, struct bytes *to)
 BASE_ORDER(compare_members, struct member, BASE_UP(key_ix), BASE_UP(wait))
 BASE_ORDER(compare_crowds, struct crowd, BASE_DOWN(count), BASE_UP(members->key_ix))
 
-/* Finds the ThreadPoolExecutor to which a thread belongs. Returns HDB_NOTFOUND if there is none. */
+/* Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if there is none. */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -172,7 +170,7 @@ static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct 
 	return heap_path_object(heap, ix, "this$0", out, err);
 }
 
-/* Adds the thread to the group that waits for the same owner, and to that of its pool. */
+/* Adds a thread to the group that waits for the same owner, and to the group of its pool. */
 static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
@@ -225,7 +223,7 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 
 /*
  * Returns whether all threads of a pool wait for futures and, unless pool_ix is HEAP_NONE, whether
- * these are in the queue of this pool.
+ * these futures are in the queue of that pool.
  */
 static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t pool_ix)
 {
@@ -241,8 +239,8 @@ static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t pool
 /* ---- threads of a pool that wait for its own tasks ---- */
 
 /*
- * Records the pool of a waiting task for which threads of pools wait: for the task itself or, if it
- * completes a CompletableFuture, for the Signallers among the completions of this future.
+ * Records the pool of a queued task that threads of pools wait for: the task itself or, if it
+ * completes a CompletableFuture, the Signallers among the completions of that future.
  */
 static int mark_awaited(struct stuck *s, uint32_t task_ix, uint32_t pool_ix, struct hdb_error *err)
 {
@@ -262,7 +260,7 @@ static int mark_awaited(struct stuck *s, uint32_t task_ix, uint32_t pool_ix, str
 	return HDB_OK;
 }
 
-/* Marks the tasks in the queue of a pool, and counts all tasks in it. */
+/* Marks the awaited tasks in the queue of a pool, and counts all tasks. */
 static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, struct hdb_error *err)
 {
 	BASE_SCOPED(heap_entries_end) struct heap_entries entries = { .heap = NULL };
@@ -287,7 +285,7 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
-/* Finds the place of all threads of a group and, if has_call, the call of the first. */
+/* Finds where all threads of a group are and, if has_call, the call that the first one is in. */
 static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
 		    struct hdb_error *err)
 {
@@ -314,7 +312,9 @@ static int describe(const struct query *q, const struct crowd *c, bool has_call,
 	return HDB_OK;
 }
 
-/* Finds the place of the thread that holds the locks. A thread for which it waits comes first. */
+/*
+ * Finds where the thread is that holds the locks. If it waits for another thread, that is its call.
+ */
 static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hdb_error *err)
 {
 	const struct query_wait *wait = query_waits_thread(&s->waits, ix);
@@ -359,8 +359,8 @@ static void say_lock(struct heap *heap, const struct crowd *c, const struct plac
 }
 
 /*
- * Finds the finding about an object or, if ix is HEAP_NONE, about the queue of finalizers. Returns
- * NULL if there is none.
+ * Returns the finding about an object or, if ix is HEAP_NONE, about the queue of finalizers, or
+ * NULL.
  */
 static struct leak_finding *finding_about(const struct leak_findings *l, uint32_t ix)
 {
@@ -375,15 +375,13 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 	return NULL;
 }
 
-/*
- * Returns the suspect that is a group of threads, at least half of which are in the crowd, or NULL.
- */
+/* Returns the suspect that is a group of threads, at least half of them in the crowd, or NULL. */
 static struct leak_finding *finding_of_threads(const struct leak_findings *l, const struct crowd *c)
 {
 	for (size_t i = 0; i < l->suspects.count; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
-		/* another crowd of the group */
+		/* another crowd already explains this group */
 		if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_STUCK)
 			continue;
 		if (f->suspect.ix != HEAP_NONE || c->count < f->suspect.count - c->count)
@@ -428,8 +426,8 @@ static const struct explain_rule rules[] = {
 };
 
 /*
- * Adds a finding, or replaces the explanation of a suspect that is the same object. A fault remains
- * a finding of its own, because `leaks` counts it. `threads` are the threads to look at.
+ * Adds a finding, or replaces the explanation of a suspect about the same object. A fault stays a
+ * separate finding, because `leaks` counts it. `threads` are the threads to look at.
  */
 static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *says,
 		       const char *threads, struct hdb_error *err)
@@ -484,7 +482,7 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	return add_finding(s, c, &text, owner.name, err);
 }
 
-/* Appends to a finding what its threads do. `only` is the word for a single thread. */
+/* Appends what its threads are doing to a finding. `only` is the word for a single thread. */
 static void add_doing(const struct crowd *c, const struct place *place, const char *only,
 		      struct leak_finding *f)
 {
@@ -544,10 +542,10 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 
 /* ---- threads that consume a queue ---- */
 
-/* Frames of threads that wait at a queue: for an element, or for a free place. */
+/* Frames of threads that wait at a queue, for an element or for free space. */
 static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
 
-/* Returns whether an object leads to the object of the finding, or refers to it. */
+/* Sets *out to whether an object is the finding's object or refers to it. */
 static int leads_to(struct heap *heap, const struct leak_finding *f, uint32_t ix, bool *out,
 		    struct hdb_error *err)
 {
@@ -563,8 +561,8 @@ static int leads_to(struct heap *heap, const struct leak_finding *f, uint32_t ix
 }
 
 /*
- * Returns whether the frame with this text is in a method of the class or of a superclass. Cuts the
- * text.
+ * Returns whether the frame with this text is in a method of the class or of a superclass.
+ * Truncates the text.
  */
 static bool is_method_of(struct heap *heap, char *frame, uint32_t class_no)
 {
@@ -579,8 +577,8 @@ static bool is_method_of(struct heap *heap, char *frame, uint32_t class_no)
 }
 
 /*
- * Finds out whether the object of a local variable is the `this` of its frame, and whether the
- * frame calls something else than a queue.
+ * Sets *out to whether the object of a local variable is the `this` of its frame, and that frame is
+ * not inside a call of a queue.
  */
 static int is_consuming(struct heap *heap, const struct store_root *root, uint32_t trace_serial,
 			bool *out, struct hdb_error *err)
@@ -607,7 +605,7 @@ static int is_consuming(struct heap *heap, const struct store_root *root, uint32
 	return HDB_OK;
 }
 
-/* Adds the thread of a local variable to the consumers of the queue if it is one. */
+/* Adds the thread of a local variable to the consumers of the queue, if it is one. */
 static int add_consumer(struct stuck *s, const struct leak_finding *f,
 			const struct store_root *root, struct base_vec *to, struct hdb_error *err)
 {
@@ -636,7 +634,7 @@ static int add_consumer(struct stuck *s, const struct leak_finding *f,
 	return found ? base_vec_push(to, &member, sizeof(member), err) : HDB_OK;
 }
 
-/* Appends to a finding about a queue what its consumers do, if all do the same. */
+/* Appends what its consumers are doing to a finding about a queue, if all do the same. */
 static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec members = { 0 };

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_sums.c - computes sums by class for all leak suspects. leak_sums.h describes
- * the algorithm.
+ * queries/leaks/leak_sums.c - computes sums by class for all leak suspects; see leak_sums.h for the
+ * algorithm.
  */
 #include "queries/leaks/leak_sums.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Label of objects that do not belong to a suspect. Numbers of suspects are smaller. */
+/* Label of objects that belong to no suspect. Numbers of suspects are smaller. */
 #define NO_SUSPECT 0xffu
 /*
  * If a value of `up` is at least FIRST_LABEL, it stands for the suspect with the number `value -
@@ -24,14 +24,14 @@
 /* How many objects ahead to prefetch. */
 #define AHEAD 16u
 
-static_assert(SUSPECTS_MAX <= NO_SUSPECT, "a number of a suspect is a byte");
+static_assert(SUSPECTS_MAX <= NO_SUSPECT, "the number of a suspect must fit in a byte");
 
 struct counting {
 	const struct session *session;
 	const struct analysis_suspects *suspects;
 	struct analysis_leak_sums *out;
 	struct derive_tree_block *blocks; /* indexed by slot of the pass */
-	struct base_ranks inner;          /* inner objects, which dominate others */
+	struct base_ranks inner;          /* objects that dominate others */
 	/* indexed by place of an inner object: place of its dominator, or a label */
 	_Atomic uint32_t *up;
 	struct base_big up_big;
@@ -39,8 +39,8 @@ struct counting {
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*
-	 * bit i is set if an accumulation point has an index that is i modulo 64, which quickly
-	 * excludes nearly all objects
+	 * bit i: whether some accumulation point has an index that is i modulo 64; excludes nearly
+	 * all objects quickly
 	 */
 	uint64_t point_bits;
 	uint64_t split_bits; /* the same for suspects that were split from a class object */
@@ -71,8 +71,7 @@ void analysis_leak_sums_release(struct analysis_leak_sums *sums)
 /* ---- the suspect to which a suspect or an object of the top level belongs ---- */
 
 /*
- * Returns the suspect to which an object without a dominator belongs. class_no is used only if
- * there are groups.
+ * Returns the suspect of an object without a dominator. class_no is used only if there are groups.
  */
 static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t class_no)
 {
@@ -82,7 +81,7 @@ static uint8_t suspect_of_top(const struct counting *c, uint32_t ix, uint32_t cl
 	return c->has_groups ? c->group_of_class[class_no] : NO_SUSPECT;
 }
 
-/* Returns the suspect that an object with a dominator is, or NO_SUSPECT. */
+/* Returns which suspect an object with a dominator is, or NO_SUSPECT. */
 static uint8_t split_suspect(const struct counting *c, uint32_t ix)
 {
 	for (size_t i = 0; c->split_bits >> ix % 64 & 1 && i < c->suspects->count; i++)
@@ -137,8 +136,8 @@ static int mark_block(void *ctx, struct derive_block *block, struct hdb_error *e
  * Second pass: records the dominator of each inner object, or a label if the object is a suspect or
  * has no dominator. Classes are read only if there are groups.
  *
- * Threads process different blocks, and each place belongs to one object, so two threads never
- * write to the same place.
+ * Threads process different blocks and each place belongs to one object, so no two threads write to
+ * the same place.
  */
 static int link_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
@@ -194,10 +193,9 @@ static int link_all(struct counting *c, struct hdb_error *err)
 }
 
 /*
- * Finds the label at the end of the chain that starts at a place, and stores the label at all
- * places of the chain, so that later searches are short. Threads that follow the same chain store
- * the same label, so relaxed stores suffice. Returns false if the chain is a cycle, which means
- * that the table is damaged.
+ * Finds the label at the end of the chain from a place, and stores it at all places of the chain to
+ * shorten later searches. Threads on the same chain store the same label, so relaxed stores
+ * suffice. Returns false if the chain is a cycle, which means that the table is damaged.
  */
 static bool find_label(struct counting *c, uint32_t place, uint32_t *label)
 {
@@ -233,11 +231,11 @@ struct looking {
 };
 
 /*
- * Finds the suspect to which object i of the block belongs. Must be called for all objects in
- * order, because it counts places.
+ * Finds the suspect that object i of the block belongs to. Must be called for all objects in order,
+ * because it counts places.
  *
- * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing and
- * therefore do not occur inside chains, so smaller arrays of the class are excluded here.
+ * A suspect with least_bytes is a group of large primitive arrays. Arrays dominate nothing, so they
+ * never occur inside chains, and smaller arrays of the class are excluded here.
  */
 static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_error *err)
 {

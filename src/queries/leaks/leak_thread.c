@@ -13,16 +13,13 @@
 
 #define FRAME_MAX_BYTES 3200
 /*
- * Number of innermost frames that are always shown. Outer frames are shown only if they have a
+ * Number of innermost frames that are always shown. Outer ones are shown only if they have a
  * relevant local variable.
  */
 #define FRAMES_SHOWN 12u
 /* Maximum number of local variables shown. */
 #define LOCALS_MAX 16u
-/*
- * A local variable is relevant if it retains more than 1/LOCAL_PART of the suspect, as in MAT
- * (0.10).
- */
+/* A relevant local variable retains more than 1/LOCAL_PART of the suspect, as in MAT (0.10). */
 #define LOCAL_PART 10u
 
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
@@ -57,7 +54,7 @@ int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct 
 }
 
 struct local {
-	/* depth of the frame, or STORE_NONE if the dump does not record the frame */
+	/* depth of the frame, or STORE_NONE if the dump does not record it */
 	uint32_t frame;
 	uint32_t ix;
 	uint64_t retained_bytes;
@@ -73,7 +70,7 @@ struct locals {
 
 BASE_ORDER(compare_frames, struct local, BASE_UP(frame), BASE_UP(ix))
 
-/* Keeps the largest local variables, and each object only once per frame. */
+/* Keeps the largest local variables, each object once per frame. */
 static void keep(struct locals *locals, const struct local *local)
 {
 	size_t least = 0;
@@ -93,10 +90,7 @@ static void keep(struct locals *locals, const struct local *local)
 		locals->list[least] = *local;
 }
 
-/*
- * Keeps a local variable of the thread if the variable is relevant. `root` is the root record of
- * the variable.
- */
+/* Keeps a local variable of the thread, given by its root record, if it is relevant. */
 static int look_at(struct query *q, const struct store_root *root, struct locals *locals,
 		   struct hdb_error *err)
 {
@@ -114,10 +108,7 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/*
- * If the path begins at a local variable, only this variable is relevant, so all others are
- * dropped. Sorts the variables by frame.
- */
+/* If the path begins at a local variable, drops all others. Sorts the variables by frame. */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;
@@ -158,10 +149,7 @@ static bool has_local(const struct locals *locals, uint32_t frame)
 	return false;
 }
 
-/*
- * Appends a row for the frame at this depth. The text is "?" if the dump does not describe the
- * frame.
- */
+/* Appends a row for the frame at this depth: "?" if the dump does not describe it. */
 static int add_frame(struct query *q, struct leak_rows *rows, const struct store_trace *trace,
 		     uint32_t depth, struct hdb_error *err)
 {
@@ -179,8 +167,8 @@ static int add_frame(struct query *q, struct leak_rows *rows, const struct store
 }
 
 /*
- * Appends the stack: the innermost frames, outer frames with local variables, and finally the
- * variables of unknown frames.
+ * Appends the stack: innermost frames, outer frames with local variables, then variables of unknown
+ * frames.
  */
 static int add_stack(struct query *q, struct leak_rows *rows, const struct store_thread *thread,
 		     const struct locals *locals, struct hdb_error *err)

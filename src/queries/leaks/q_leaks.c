@@ -3,9 +3,9 @@
  * contents and thread, faults found by rules, and leaking objects.
  *
  * Everything is computed when the query opens: leak_findings.c finds suspects and owners, and
- * report_all adds rows. The answer begins with certain leaks (leaking
- * objects, faults), so users can work through the rows in order. Objects that are merely large
- * follow, and known library leaks come last.
+ * report_all adds rows. Certain leaks (leaking objects, faults) come first, so that users can work
+ * through the rows in order. Objects that are merely large follow, and known library leaks come
+ * last.
  */
 #include "analysis/properties.h"
 #include "base/base_text.h"
@@ -20,7 +20,7 @@
 #include "query/conditions.h"
 
 #define TEXT_MAX_BYTES 4096
-/* Number of members of a group that are listed, starting with the largest. */
+/* Number of members of a group to list, largest first. */
 #define MEMBERS_SHOWN 5u
 /* State of the query. */
 struct leaks {
@@ -46,8 +46,8 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 }
 
 /*
- * If the held objects are of the owner's own class, they are nodes of a tree or list. In this case,
- * the owner is not a field of a node, but the object that holds the first node on the path.
+ * If the held objects are of the owner's own class, they are nodes of a tree or list. Then the
+ * owner is not a field of a node, but what holds the first node on the path.
  */
 static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct query_leak_owner *owner,
@@ -80,7 +80,7 @@ static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 	return HDB_OK;
 }
 
-/* Writes the sentence of the headline. Must be called last, because it reads the other rows. */
+/* Writes the headline sentence, from the other rows, so it must be called last. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct query_leak_owner *owner,
 			struct hdb_error *err)
@@ -118,7 +118,7 @@ static int add_members(struct query *q, struct leak_rows *rows, const struct ana
 	return HDB_OK;
 }
 
-/* Appends the advice of a rule, and the query recommended by the rule. */
+/* Appends the advice of a rule and the query that it recommends. */
 static int add_advice(struct query *q, struct leaks *l, const struct explain_answer *answer,
 		      struct hdb_error *err)
 {
@@ -138,8 +138,8 @@ static int add_advice(struct query *q, struct leaks *l, const struct explain_ans
 }
 
 /*
- * Appends the finding of a rule about the accumulation point or an owner, and its advice. Appends
- * nothing if no rule matches.
+ * Appends the finding and advice of a rule about the accumulation point or an owner, if one
+ * matches.
  */
 static int add_explanation(struct query *q, struct leaks *l, struct query_leak_suspect *about,
 			   const struct explain_answer *answer, struct hdb_error *err)
@@ -270,7 +270,7 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 
 /* ---- steps that suspects share ---- */
 
-/* Returns the number of steps that two paths share, counted from the root. */
+/* Returns the number of steps that two paths share from the root on. */
 static size_t shared_steps(const struct query_leak_path *a, const struct query_leak_path *b)
 {
 	const size_t a_end = a->gap ? a->gap_at : a->count, b_end = b->gap ? b->gap_at : b->count;
@@ -282,9 +282,9 @@ static size_t shared_steps(const struct query_leak_path *a, const struct query_l
 }
 
 /*
- * Determines whether two suspects may have the same cause: an object on both paths retains at least
- * as much as the larger suspect. Threads, classes and class loaders do not count because they hold
- * unrelated objects. Sets *shared to the number of shared steps, or to 0 if the causes differ.
+ * Checks whether two suspects may have the same cause: an object on both paths that retains at
+ * least as much as the larger one. Threads, classes and class loaders do not count, because they
+ * hold unrelated objects. Sets *shared to the number of shared steps, or to 0.
  */
 static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[2], size_t *shared,
 		      struct hdb_error *err)
@@ -312,9 +312,9 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 }
 
 /*
- * Finds the suspects after `first` whose paths begin like the path of `first`, and appends a
- * sentence and the shared steps. Each suspect appears in only one such group. is_reported marks the
- * suspects that have already appeared.
+ * Finds the suspects after `first` whose paths begin like that of `first`, and appends a sentence
+ * and the shared steps. is_reported marks suspects that have already appeared, because each appears
+ * in only one such group.
  */
 static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
 			 struct hdb_error *err)
@@ -420,7 +420,7 @@ static int report_suspects(struct query *q, struct leaks *l, struct hdb_error *e
 	return HDB_OK;
 }
 
-/* Appends all findings: first certain leaks, then large suspects, and finally library leaks. */
+/* Appends all findings: certain leaks, then large suspects, then library leaks. */
 static int report_all(struct query *q, struct leaks *l, struct leak_traces *leaking,
 		      struct hdb_error *err)
 {
@@ -433,9 +433,9 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 }
 
 /*
- * Counts the leaks as the check "leaks: none" of gate does: leaking objects, and suspects whose
- * verdict is not "by design". Owners of memory outside the heap have the verdict "large", threads
- * that cannot continue "stuck"; neither counts.
+ * Counts leaks like gate's check "leaks: none": leaking objects, and suspects whose verdict is not
+ * "by design". Owners of memory outside the heap ("large") and stuck threads ("stuck") do not
+ * count.
  */
 static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
 {

@@ -1,12 +1,12 @@
 /*
  * queries/leaks/q_reference_leaks.c - the reference-leaks query: finds references that can never be
- * cleared, because strong references lead from the reference object to its own referent. A typical
- * case is a WeakHashMap whose value refers to its key.
+ * cleared, because strong references lead from the reference object to its own referent. The
+ * typical case is a WeakHashMap whose value refers to its key.
  *
  * For each reference whose referent is strongly reachable, a breadth-first search follows strong
- * references, but not into roots or other reference objects. The search starts at the fields that
- * subclasses add to java.lang.ref.Reference. It ignores the fields of Reference itself, which the
- * VM uses to link all references. The work is limited per reference and in total.
+ * references from the fields that subclasses add to java.lang.ref.Reference, but not into roots or
+ * other reference objects. It ignores the fields of Reference itself, which the VM uses to link all
+ * references. The work is limited per reference and in total.
  */
 #include "analysis/reference_list.h"
 #include "base/bits.h"
@@ -16,10 +16,7 @@
 #include "query/grouping.h"
 #include "query/table_rows.h"
 
-/*
- * Maximum number of objects visited for one reference, and for all references together, which takes
- * a few seconds.
- */
+/* Maximum number of objects to visit for one reference, and for all together (a few seconds). */
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
 #define PATH_MAX_BYTES 1024
@@ -35,7 +32,7 @@ struct leak {
 	uint32_t steps;
 };
 
-/* Leaks with the same class of reference and the same class of referent. */
+/* Leaks with equal classes of reference and referent. */
 struct group {
 	struct leak first;
 	uint64_t count, bytes;
@@ -46,10 +43,10 @@ struct leaks {
 	struct graph_rows graph;
 	uint64_t *is_reference; /* bit set indexed by object; points into `bits` */
 	struct base_big bits, marks;
-	/* number of the current search, which marks the objects that it has found */
+	/* number of the current search, used to mark the objects that it found */
 	uint32_t epoch;
-	struct base_vec queue; /* uint32_t: the found objects, in order */
-	/* uint32_t: for each found object, the queue position of the object that refers to it */
+	struct base_vec queue; /* uint32_t: found objects, in order */
+	/* uint32_t, per found object: queue position of its referrer */
 	struct base_vec before;
 	uint64_t max_objects, looked;
 	struct base_vec found;      /* struct leak */
@@ -60,7 +57,7 @@ struct leaks {
 
 /* ---- one search ---- */
 
-/* Adds an object to the queue, unless the search has already found it. */
+/* Adds an object to the queue, unless this search already found it. */
 static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t *marks = s->marks.data;
@@ -73,7 +70,7 @@ static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *
 }
 
 /*
- * Visits the objects that a reference holds through fields of its own classes, except fields of
+ * Visits what a reference object holds through fields of its own classes, not of
  * java.lang.ref.Reference.
  */
 static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,
@@ -99,8 +96,8 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 }
 
 /*
- * Visits the objects to which `ix`, which is not a reference object, refers. Stops at the limit,
- * so that a huge array does not fill the queue with objects that will never be examined.
+ * Visits the objects that `ix`, not a reference object, refers to. Stops at the limit, so that a
+ * huge array does not fill the queue with objects that are never examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
@@ -116,8 +113,8 @@ static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb
 }
 
 /*
- * Searches from one reference. Sets *end to the referent's position in the queue, or to 0 if it was
- * not found.
+ * Searches from one reference. Sets *end to the referent's position in the queue, or to 0 if not
+ * found.
  */
 static int search(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		  size_t *end, struct hdb_error *err)
@@ -136,8 +133,8 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			break;
 		}
 		/*
-		 * Other references are only neighbours in a list or hash bucket. This reference
-		 * does not hold them.
+		 * Other references are only neighbours in a list or hash bucket, not held by this
+		 * one.
 		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
@@ -216,7 +213,7 @@ static int prepare(struct query *q, struct leaks *s, struct hdb_error *err)
 /* Sorts the largest groups first, then by the ID of the first reference. */
 BASE_ORDER(compare_groups, struct group, BASE_DOWN(count), BASE_UP(first.ref))
 
-/* Groups the leaks by class of reference and class of referent. */
+/* Groups leaks by the classes of reference and referent. */
 static int group_leaks(struct query *q, struct leaks *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;
@@ -283,8 +280,8 @@ static int open_leaks(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Writes the path. Repeats the search, because the next search overwrites the links from which a
- * path is built.
+ * Writes the path. The search is repeated, because each search overwrites the links that form the
+ * path.
  */
 static int set_path(struct query *q, struct leaks *s, const struct analysis_reference *ref,
 		    struct hdb_error *err)
@@ -311,10 +308,7 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 					 heap_class_name(q->heap, object.class_no));
 	}
 
-	/*
-	 * A very long path is truncated, possibly in the middle of a character, which
-	 * query_set_clean_text repairs.
-	 */
+	/* query_set_clean_text repairs a character that this truncates. */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;
 		memcpy(path + used - 3, "...", 3);

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/thread_locals.c - reads the entries of thread-local maps, and finds the holders of
- * the ThreadLocals.
+ * queries/leaks/thread_locals.c - reads entries of thread-local maps, and finds the holders of
+ * ThreadLocals.
  */
 #include "queries/leaks/thread_locals.h"
 
@@ -12,22 +12,19 @@
 #include <stdlib.h>
 
 /*
- * Maximum number of steps up the dominator tree from an entry to its thread. The steps are usually
- * entry, table, map and thread. Virtual threads have more steps in between.
+ * Maximum number of steps up the dominator tree from an entry to its thread: usually entry, table,
+ * map and thread, but more for virtual threads.
  */
 #define THREAD_STEPS 32u
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
- * A ThreadLocal explains a group of threads if its values retain at least this share of the memory
- * retained by the threads. Accumulation points use the same threshold.
+ * A ThreadLocal explains a group of threads if its values retain at least this share of what the
+ * threads retain, as for accumulation points.
  */
 #define EXPLAINED 0.7
 
-/*
- * Returns HDB_OK if a thread dominates the entry. Returns HDB_NOTFOUND if no thread does, or if
- * another entry also does.
- */
+/* Returns HDB_OK if a thread, but no other entry, dominates the entry; otherwise HDB_NOTFOUND. */
 static int check_thread(struct query *q, const struct heap_object *entry, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -76,7 +73,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
-/* The index of the entry makes the order, and therefore the answer, deterministic. */
+/* The index of the entry makes the order, and so the answer, unique. */
 BASE_ORDER(compare_keys, struct query_local, BASE_UP(key_ix), BASE_UP(entry_ix))
 
 BASE_ORDER(compare_classes, struct query_local, BASE_UP(value_class), BASE_UP(key_ix),
@@ -107,8 +104,7 @@ struct query_local_run query_locals_find(struct base_vec *vec, bool is_by_key)
 				run.largest = locals + to;
 		}
 		/*
-		 * An entry whose key was collected has no ThreadLocal, and a null value has no
-		 * class.
+		 * An entry whose key was collected has no ThreadLocal; a null value has no class.
 		 */
 		if ((is_by_key ? run.from->key_ix : run.from->value_class) != HEAP_NONE &&
 		    run.bytes > best.bytes)
@@ -181,10 +177,7 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	uint32_t table;
 	int r;
 
-	/*
-	 * For large groups, `members` contains only a sample, which proves nothing about the other
-	 * members.
-	 */
+	/* For large groups, `members` is only a sample, which proves nothing about the others. */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;

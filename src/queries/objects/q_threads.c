@@ -16,16 +16,16 @@
 
 struct threads_query {
 	const char *pattern;
-	/* the pattern between asterisks, used if it matches no whole name */
+	/* the pattern between asterisks, for use if no whole name matches */
 	char part[NAME_MAX_BYTES];
-	uint32_t wanted_ix; /* HEAP_NONE means threads that match the pattern, or all threads */
+	uint32_t wanted_ix; /* HEAP_NONE means all threads, or those that match the pattern */
 	bool no_stack, no_locals;
 	uint64_t next_no;
 	struct store_thread thread; /* the current thread */
 	char name[NAME_MAX_BYTES];
 	struct store_trace trace;
 	uint32_t depth; /* number of its frames */
-	/* next frame; if equal to `depth`, local variables without a frame are next */
+	/* next frame; `depth` means that local variables without a frame are next */
 	uint32_t frame;
 	bool in_thread, in_locals;
 	struct base_vec by_thread;       /* struct local, sorted */
@@ -101,10 +101,7 @@ static int next_thread(struct query *q, struct threads_query *s, struct hdb_erro
 			TRY(heap_passes_over(q->heap, s->thread.ix, &is_elsewhere, err));
 		if (is_elsewhere)
 			continue;
-		/*
-		 * A START_THREAD record without an object in this dump belongs to a different
-		 * snapshot.
-		 */
+		/* A START_THREAD record without an object belongs to another snapshot. */
 		if (s->thread.ix == STORE_NONE && !s->name[0])
 			continue;
 		if (s->wanted_ix != HEAP_NONE && s->thread.ix != s->wanted_ix)
@@ -203,7 +200,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
-		/* No whole name matches, so match parts of names. */
+		/* No whole name matches; try parts of names. */
 		(void)snprintf(s->part, sizeof(s->part), "*%s*", s->pattern);
 		s->pattern = s->part;
 		TRY(count_threads(q, s, &n, err));
@@ -279,7 +276,7 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Sets the columns about the lock for which the thread waits. */
+/* Sets the columns about the lock that the thread is waiting for. */
 static int set_wait(struct query *q, const struct threads_query *s, struct hdb_error *err)
 {
 	const struct query_wait *wait = query_waits_of(&s->waits, s->thread.ix);
@@ -299,8 +296,8 @@ static int set_wait(struct query *q, const struct threads_query *s, struct hdb_e
 }
 
 /*
- * Sets the state of a thread with an END THREAD record. It is more reliable than fields of an
- * object that may be from an earlier snapshot.
+ * Sets the state of a thread with an END THREAD record, which is more reliable than the fields of
+ * an object that may be from an earlier snapshot.
  */
 static void set_ended(struct query *q, const struct store_thread *thread)
 {
@@ -430,8 +427,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 				base_vec_at(&s->by_thread, struct local, s->local) :
 				NULL;
 		/*
-		 * The local variables of a frame follow it. Variables without a frame, or of a
-		 * frame that is not in the trace, come last.
+		 * Local variables follow their frame. Those without a frame, or with one that is
+		 * not in the trace, come last.
 		 */
 		if (local && !s->no_locals &&
 		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {

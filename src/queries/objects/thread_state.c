@@ -1,6 +1,6 @@
 /*
- * queries/objects/thread_state.c - reads the state, daemon flag and priority of threads from the
- * fields of different VMs.
+ * queries/objects/thread_state.c - reads the state, daemon flag and priority of threads of several
+ * VMs.
  */
 #include "queries/objects/thread_state.h"
 
@@ -36,9 +36,9 @@ static const char *state_name(uint64_t bits)
 }
 
 /*
- * Values of Thread.State for virtual threads, by names of constants in java.lang.VirtualThread (JDK
- * 19 to 25). Their numbers differ between releases, but the dump contains the constants. States
- * that are not listed are transitional and count as RUNNABLE.
+ * Values of Thread.State for virtual threads, by constants of java.lang.VirtualThread (JDK 19 to
+ * 25). Their numbers differ between releases, but the dump contains the constants. Unlisted states
+ * are transitional and count as RUNNABLE.
  */
 static const struct {
 	const char *constant, *state;
@@ -54,7 +54,7 @@ static const struct {
 	{ "TERMINATED", "TERMINATED" },
 };
 
-/* Flag in a virtual thread's state: a debugger has suspended the thread. */
+/* Flag in a virtual thread's state: suspended by a debugger. */
 #define VIRTUAL_SUSPENDED 0x100u
 
 static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_state *out,
@@ -86,8 +86,8 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 }
 
 /*
- * Reads a field that is in the thread's FieldHolder since JDK 19, and before that in the thread
- * itself. The path has both.
+ * Reads a field that is in the thread's FieldHolder since JDK 19, and in the thread itself before.
+ * The path names both.
  */
 static int read_field(struct heap *heap, uint32_t ix, const char *path, struct heap_value *out,
 		      struct hdb_error *err)
@@ -121,7 +121,7 @@ int query_set_thread_state(struct query *q, uint32_t ix, const struct query_stat
 	if (state.name)
 		query_set_text(q, columns->state, state.name);
 	if (state.is_virtual) {
-		/* All virtual threads have these values, as documented in Thread. */
+		/* These are fixed for virtual threads, as Thread documents. */
 		query_set(q, columns->daemon, 1);
 		query_set_int(q, columns->priority, 5);
 	}

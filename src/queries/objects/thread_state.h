@@ -9,7 +9,7 @@ struct query_state_columns {
 	size_t state, daemon, priority;
 };
 
-/* The name of a constant of java.lang.Thread.State. Static. */
+/* State of a thread: the name of a java.lang.Thread.State constant (static). */
 struct query_thread_state {
 	const char *name;
 	bool is_virtual;
@@ -20,8 +20,8 @@ int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state
 		       struct hdb_error *err);
 
 /*
- * Sets the columns that the dump has values for: fields of Thread or, since JDK 19, of its
- * FieldHolder; for virtual threads, the state in VirtualThread.
+ * Sets the columns that the dump has values for, from fields of Thread or, since JDK 19, of its
+ * FieldHolder; for virtual threads, the state is from VirtualThread.
  */
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
 			   struct hdb_error *err);

@@ -1,14 +1,14 @@
 /*
- * queries/objects/thread_waits.c - finds the locks for which threads wait; thread_waits.h describes
- * the result.
+ * queries/objects/thread_waits.c - finds the locks that threads are waiting for; see
+ * thread_waits.h.
  *
- * A lock of java.util.concurrent records which thread owns it: Thread.parkBlocker is the lock, or
- * an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
- * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
- * monitor the thread needs, and a frame of the thread that holds the monitor refers to it too. So
- * the monitor is known if exactly one object of the innermost frame is also in frames of exactly
- * one other thread. Threads blocked at the same monitor do not count as its holders. Old dumps
- * record which monitors are in use. In such a dump, only these objects are considered.
+ * A lock of java.util.concurrent records the thread that owns it: Thread.parkBlocker is the lock,
+ * or an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
+ * describe monitors. But the innermost frame of a blocked thread refers to the object whose monitor
+ * it needs, and so does a frame of the thread that holds the monitor. So the monitor is known if
+ * exactly one object of the innermost frame is also in frames of exactly one other thread; threads
+ * blocked on the same monitor do not count. Old dumps record which monitors are in use; then only
+ * these objects are candidates.
  */
 #include "queries/objects/thread_waits.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of threads named as part of deadlocks. */
+/* Maximum number of deadlocked threads to name. */
 #define NAMED_MAX 8u
 #define NAME_MAX_BYTES 128
 #define LOCK_MAX_BYTES 512
@@ -33,9 +33,7 @@ struct monitors {
 	struct query_waits *waits;
 	struct base_idmap places; /* serial number of a thread to its place in `list` */
 	uint64_t blocked;         /* number of blocked threads */
-	/*
-	 * indexed by place: the last object found in the innermost frame of a blocked thread; owned
-	 */
+	/* indexed by place: last object found in the innermost frame of a blocked thread; owned */
 	uint32_t *innermost;
 	bool has_records; /* whether the dump records which monitors are in use */
 };
@@ -71,7 +69,7 @@ static struct query_wait *wait_at(const struct monitors *m, uint32_t place)
 	return base_vec_at(&m->waits->list, struct query_wait, place);
 }
 
-/* Returns the place of a thread that is blocked in the frame of a root, or BASE_IDMAP_NONE. */
+/* Returns the place of a thread that is blocked in the frame of this root, or BASE_IDMAP_NONE. */
 static uint32_t blocked_place(const struct monitors *m, const struct store_root *root)
 {
 	const uint32_t place = root->is_local && root->frame_number == 0 ?
@@ -82,8 +80,8 @@ static uint32_t blocked_place(const struct monitors *m, const struct store_root 
 }
 
 /*
- * Finds the only thread that refers to an object and is not blocked at it. Returns HEAP_NONE if
- * there is no such thread, or more than one.
+ * Finds the only thread that refers to an object and is not blocked on it, or HEAP_NONE if there is
+ * none or several.
  */
 static uint32_t only_holder(struct monitors *m, const struct store_root *roots, size_t count)
 {
@@ -128,8 +126,8 @@ static void add_candidate(struct monitors *m, const struct store_root *roots, si
 		if (wait->lock_ix == roots[i].ix || wait->thread_ix == roots[i].ix)
 			continue;
 		/*
-		 * If several objects qualify, the monitor is unknown. If their owners differ, the
-		 * owner is unknown, too.
+		 * If several objects qualify, the monitor is unknown; if their owners differ, so is
+		 * the owner.
 		 */
 		wait->is_monitor = wait->owner_ix == HEAP_NONE || wait->owner_ix == owner_ix;
 		wait->lock_ix = wait->owner_ix == HEAP_NONE ? roots[i].ix : HEAP_NONE;

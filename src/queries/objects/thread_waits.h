@@ -1,6 +1,6 @@
 /*
- * queries/objects/thread_waits.h - locks for which threads wait, the threads that hold these locks,
- * and cycles of threads that wait for each other (deadlocks).
+ * queries/objects/thread_waits.h - finds the locks that threads are waiting for, the threads that
+ * hold them, and deadlocks (cycles of threads that wait for each other).
  */
 #ifndef QUERIES_OBJECTS_THREAD_WAITS_H
 #define QUERIES_OBJECTS_THREAD_WAITS_H
@@ -9,22 +9,22 @@
 #include "queries/objects/thread_state.h"
 
 /*
- * A thread, the lock for which it waits, and the owner of the lock. HEAP_NONE if the dump does not
- * record them.
+ * A thread, the lock that it is waiting for, and the owner of the lock. HEAP_NONE means not
+ * recorded.
  */
 struct query_wait {
 	uint32_t thread_ix, lock_ix, owner_ix;
 	uint32_t trace_serial; /* its stack, or STORE_NONE */
 	struct query_thread_state state;
-	bool is_blocked; /* whether it needs a monitor */
-	bool is_monitor; /* whether this is the monitor of lock_ix */
+	bool is_blocked; /* whether it is blocked on a monitor */
+	bool is_monitor; /* whether lock_ix stands for its monitor */
 };
 
 struct query_waits {
 	struct base_vec list;        /* struct query_wait: all threads that have not ended */
-	struct base_idmap by_thread; /* index of the thread to its place in `list` */
+	struct base_idmap by_thread; /* thread index to index in `list` */
 	uint64_t platform_threads;   /* number of platform threads with a record */
-	uint64_t waiting;            /* number of threads that wait for something */
+	uint64_t waiting;            /* number of waiting threads */
 };
 
 /* Threads that wait for each other. */
@@ -35,21 +35,21 @@ struct query_deadlock {
 };
 
 /*
- * Reads the state of a thread, the object on which it is parked, and the thread that owns this
+ * Reads the state of a thread, the object that it is parked on, and the thread that owns that
  * object. Does not find monitors and stacks.
  */
 int query_wait_read(struct heap *heap, uint32_t thread_ix, struct query_wait *out,
 		    struct hdb_error *err);
 
 /*
- * Finds the locks for which the threads with a record wait. The caller must release *out, even
+ * Finds the locks that threads with a record are waiting for. The caller must release *out, even
  * after a failure.
  */
 int query_waits_find(struct query *q, struct query_waits *out, struct hdb_error *err);
 
 /* Returns NULL if the thread has ended, or has no record. */
 const struct query_wait *query_waits_thread(const struct query_waits *waits, uint32_t thread_ix);
-/* Returns NULL also if the thread is not waiting, or if the dump does not record the lock. */
+/* Also returns NULL if the thread is not waiting, or if the dump does not record the lock. */
 const struct query_wait *query_waits_of(const struct query_waits *waits, uint32_t thread_ix);
 
 int query_deadlock_find(struct query *q, const struct query_waits *waits,

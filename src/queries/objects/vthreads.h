@@ -12,19 +12,21 @@
 #include "base/idmap.h"
 
 /*
- * Maximum number of stack chunks read per thread. A thread has only a few, so more indicate a
+ * Maximum number of stack chunks to read per thread. A thread has only a few; more indicate a
  * cycle.
  */
 #define ANALYSIS_CHUNKS_MAX 10000u
 
-/* Data about a virtual thread from the dump. */
+/* What the dump records about a virtual thread. */
 struct analysis_vthread {
 	uint32_t carrier_ix; /* HEAP_NONE means not mounted */
 	uint32_t chunk_ix;   /* the newest stack chunk, or HEAP_NONE */
 	uint32_t chunk_count;
 	/* whether there are more than ANALYSIS_CHUNKS_MAX chunks, or the chunks form a cycle */
 	bool is_cut;
-	/* number of bytes used in all chunks; shallow sizes in HPROF files do not include them */
+	/*
+	 * number of bytes in use in all chunks, which shallow sizes in HPROF files do not include
+	 */
 	uint64_t stack_bytes;
 };
 
@@ -32,17 +34,13 @@ struct analysis_vthread {
 int analysis_vthread(const struct session *session, uint32_t ix, struct analysis_vthread *out,
 		     struct hdb_error *err);
 
-/*
- * Reads a stack chunk: the number of bytes in use, and the chunk below it (HEAP_NONE for the last
- * chunk).
- */
+/* Reads a stack chunk: the number of bytes in use, and the chunk below it, or HEAP_NONE. */
 int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *bytes,
 			 uint32_t *below, struct hdb_error *err);
 
 /*
- * Appends to *ixs (uint32_t) all thread objects for which the dump has no thread record, in order
- * of index: threads that have not started or have ended, and virtual threads that the VM did not
- * list.
+ * Appends all thread objects without a thread record to *ixs (uint32_t), in order of index: threads
+ * that have not started or have ended, and virtual threads that the VM did not list.
  */
 int analysis_unlisted_threads(const struct session *session, struct base_vec *ixs,
 			      struct hdb_error *err);
