@@ -127,18 +127,18 @@ static const struct {
 	/* a fault that a rule finds precedes suspects that are only large, however small it is */
 	{ THREE "static a.Two.pool =" HIKARI,
 	  "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait for one: "
-	  "connections are not closed, or are held too long. Kept by Two.pool (static). (leak)" },
+	  "connections are not closed, or are held too long. Kept by Two.pool (static). This is a leak." },
 	/* the connections in use are elsewhere */
 	{ THREE "static a.Two.pool =" HIKARI ";"
 		"static a.One.taken = a.HikariProxyConnection{poolEntry=$e}",
 	  "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait for one: "
-	  "connections are not closed, or are held too long. Kept by One.taken (static). (leak)" },
+	  "connections are not closed, or are held too long. Kept by One.taken (static). This is a leak." },
 	/* a thread keeps the class loader that it inherited */
 	{ THREE "thread java.lang.Thread{name=\"price-refresh\", contextClassLoader="
 		"org.apache.felix.framework.BundleWiringImpl$BundleClassLoader{m_wiring=a.Wiring{"
 		"m_isDisposed=true}}}",
 	  "The class loader of an OSGi bundle that was updated or uninstalled is still reachable, "
-	  "one of 1 such loaders. Kept by thread \"price-refresh\". (leak)" },
+	  "one of 1 such loaders. Kept by thread \"price-refresh\". This is a leak." },
 	/* nodes of a tree are not what it holds */
 	{ "a.App{}; static a.App.ALL = scala.collection.immutable.TreeMap{tree=" NODE(
 		  "m", NODE("c", NODE("a", "null", "null"), NODE("d", "null", "null")),
@@ -146,20 +146,19 @@ static const struct {
 	  "App.ALL (static) holds 5 entries (30.3 KiB each), " },
 	/* memory outside the heap is compared with suspects */
 	{ THREE DIRECT("300"), "Decoder.inflight, in Two.decoder (static), holds 286.1 MiB outside "
-			       "the heap, in 1 direct buffer. (large)" },
+			       "the heap, in 1 direct buffer." },
 	{ THREE BUFFERS("2000"),
 	  "Decoder.inflight, in Two.decoder (static), holds 190.7 MiB outside "
-	  "the heap, in 2,000 direct buffers. (large)" },
-	{ THREE BUFFERS("2001"),
-	  "Decoder.inflight, in Two.decoder (static), holds at least "
-	  "190.7 MiB outside the heap, in at least 2,000 direct buffers. (large)" },
+	  "the heap, in 2,000 direct buffers." },
+	{ THREE BUFFERS("2001"), "Decoder.inflight, in Two.decoder (static), holds at least "
+				 "190.7 MiB outside the heap, in at least 2,000 direct buffers." },
 	{ THREE CONNECTIONS,
 	  "Gateway.connections, in Two.gateway (static), holds 190.7 MiB outside "
 	  "the heap, in 200 direct buffers (Connection.inbound). In 200 of 200 "
 	  "elements, Connection.open is false: they are no longer in use but have "
-	  "not been removed. (large)" },
+	  "not been removed." },
 	{ THREE DIRECT("20"), "Decoder.inflight, in Two.decoder (static), holds 19.1 MiB outside "
-			      "the heap, in 1 direct buffer. (large)" },
+			      "the heap, in 1 direct buffer." },
 	/* class loaders, each with classes that hold little */
 	{ THREE LOADERS("true"), "2 closed class loaders (URLClassLoader, at most " },
 	{ THREE LOADERS("false"), "Plugin.data (static) holds one byte[" },

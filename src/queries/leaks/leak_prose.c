@@ -648,17 +648,28 @@ bool leak_is_same(const char *a, const char *b)
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
 {
+	/* "large" is what the sentence says; the others judge */
+	static const char *const judgements[] = {
+		[EXPLAIN_BY_DESIGN] = " This is by design.",
+		[EXPLAIN_LARGE] = "",
+		[EXPLAIN_UNBOUNDED] = " Nothing limits it.",
+		[EXPLAIN_LEAK] = " This is a leak.",
+		[EXPLAIN_MISCONFIGURED] = " A setting makes it so large.",
+	};
 	const char *verdict = explain_verdict_name(answer->rule->verdict);
+	const size_t size = strlen(answer->says);
 	char others[64] = "";
 
 	if (more)
-		(void)snprintf(others, sizeof(others), "; %" PRIu64 " more like it", more);
+		(void)snprintf(others, sizeof(others), " %" PRIu64 " more %s like it.", more,
+			       more == 1 ? "is" : "are");
 	TRY(leak_rows_text(rows, row, LEAK_VERDICT, err, "%s", verdict));
 	TRY(leak_rows_text(rows, row, LEAK_SHORT_TEXT, err, "%s", answer->says));
 	if (answer->rule->verdict >= EXPLAIN_STUCK)
 		return leak_rows_text(rows, row, LEAK_TEXT, err, "%s", answer->says);
-	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s (%s%s)", answer->says, verdict,
-			      others);
+	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s%s", answer->says,
+			      size && answer->says[size - 1] != '.' ? "." : "",
+			      judgements[answer->rule->verdict], others);
 }
 
 void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owner *keeper,
