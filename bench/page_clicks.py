@@ -24,7 +24,7 @@ def cpu():
 
 
 def ask(path, kind=None, **params):
-    """The answer; its time in ms is noted under `kind`."""
+    """Sends a request and returns the answer. Records its time in ms under `kind`."""
     if params:
         path += "?" + urllib.parse.urlencode({k: v for k, v in params.items() if v is not None}, doseq=True)
     if not hasattr(local, "connection"):
@@ -51,7 +51,7 @@ def ask(path, kind=None, **params):
 
 
 def together(*questions):
-    """Asks several at once, on connections of their own; how long until each was answered, by path."""
+    """Sends several requests at once, each on its own connection. Returns the time of each answer by path."""
     began, took = time.perf_counter(), {}
 
     def one(path, params):
@@ -67,7 +67,7 @@ def together(*questions):
 
 
 def memory():
-    """Anonymous and shared memory of the server, in MiB."""
+    """Returns the anonymous and shared memory of the server in MiB."""
     with open(f"/proc/{PID}/status", encoding="ascii") as file:
         return sum(int(line.split()[1]) for line in file if line.startswith(("RssAnon", "RssShmem"))) / 1024
 
@@ -93,7 +93,7 @@ STORY = ("/api/query/leaks", "/api/query/triage")
 
 
 def first_view():
-    """How long until the page shows something to work with, and until the findings are there, too."""
+    """Returns the times until the page shows its first content and until it shows the findings."""
     took = together(("/", {}), ("/app.js", {}), ("/app.css", {}), ("/api/specs", {}), ("/api/health", {}),
                     ("/api/query/leaks", {"limit": 5000}), ("/api/query/triage", {"limit": 200}),
                     ("/api/query/info", {"limit": 500}), ("/api/query/top", {"limit": 12}),
@@ -105,17 +105,17 @@ threading.Thread(target=watch, daemon=True).start()
 cold = first_view()
 while query("triage", "warming", limit=200) and times["warming"][-1] > 100:
     time.sleep(0.2)
-# What the page's views ask is made ready meanwhile.
+# Meanwhile, the server prepares the answers of the page's views.
 quiet = 0
 while quiet < 5:
     spent = cpu()
     time.sleep(1)
     quiet = quiet + 1 if cpu() - spent < 0.01 else 0
-local.connection.close()  # the server does not keep one that long
+local.connection.close()  # the server would close an idle connection
 warm = at([first_view()[1] for _ in range(5)], 0.5)
 idle = memory()
 
-# Somebody who hunts: what is open leads to what is asked next.
+# Simulates an investigation, in which each answer determines the next requests.
 objects = [row["id"] for row in query("top", limit=200).get("rows", [])]
 classes = [row["name"] for row in query("histogram", limit=300).get("rows", [])]
 if not objects or not classes:

@@ -1,9 +1,10 @@
-"""page_tasks.py FOLDER - what somebody who looks for the cause of a heap's size does on the page, by clicks, in Chromium.
+"""page_tasks.py DIR - performs the tasks of an investigation on the page in Chromium and counts clicks.
 
-Serves the dumps of ../shared/dumps, unpacked in FOLDER, does each task from the first page on, and prints a table: clicks
-(a choice of a list is one, words typed or pasted with Enter are one), seconds from the first click until the answer is
-seen, and dead ends: steps after which there is nothing to click, or an error. Exit: 0 no dead end, 1 otherwise, 77 no
-browser or no dumps. HEAPDB is the program, build/heapdb by default.
+Serves the dumps of ../shared/dumps, unpacked in DIR, performs each task from the first page, and prints a table with
+the number of clicks (choosing from a list counts as one, as does entering text and pressing Enter), the seconds from
+the first click until the answer is visible, and dead ends, which are steps that end in an error or with nothing to
+click. Exit status: 0 no dead end, 1 otherwise, 77 no browser or no dumps. HEAPDB is the path of heapdb (default:
+build/heapdb).
 """
 import os
 import subprocess
@@ -19,8 +20,9 @@ DUMPS = ["tomcat9_j17", "loaders_j17", "vthreads_j25_live", "android_service_lea
 WAIT = 20  # seconds for one step
 HASHMAPS = "HashMaps with more than 1,000 entries"
 
-# What is asked, of which dump, the steps, and a text that is then to be seen. A step: ("click", selector, text of it),
-# ("open", selector, text of it), which unfolds a row, ("choose", label of a list, text of a choice), ("type", words), which Enter follows.
+# Tasks: question, dump, steps, and a text that must be visible at the end. Steps: ("click", selector, its text),
+# ("open", selector, its text), which expands a row, ("choose", label of a list, its option), ("type", text), followed by
+# Enter.
 TASKS = [
     ("who holds the memory", "tomcat9_j17", [], "StandardManager.sessions holds"),
     ("what grew between two dumps", "android_ahat_test", [("click", ".views a", "Compare")], "The heap grew"),

@@ -1,14 +1,14 @@
 /*
- * bench/peak.c - runs a command and says what it took: time, and how much memory of which kind.
+ * bench/peak.c - runs a command and measures its time and memory.
  *
  *   peak [-n RUNS] [-e FILE]... [-o FILE] COMMAND [ARGUMENT...]
  *
- * Writes one line of tab-separated values to -o FILE (else to standard error): wall, user and
- * system seconds, then KB: most resident memory, most anonymous, most of files and shared
- * memory; then the exit code. Anonymous memory is read from /proc every 5 ms, the command's
- * child processes included. Several runs: the median run's times, the most of all runs' memory.
- * -e FILE drops the file from the page cache before each run, as far as nobody else maps it.
- * Exit: the command's, 127 if it cannot run.
+ * Writes a line of tab-separated values to -o FILE or to standard error: wall, user and system
+ * seconds, peak memory in KB (resident, anonymous, files and shared), and the exit code. Anonymous
+ * memory is read from /proc every 5 ms and includes child processes. With several runs, prints the
+ * times of the median run and the largest memory of all runs. -e FILE drops the file from the page
+ * cache before each run, unless another process maps it. Exits with the command's code, or 127 if
+ * it cannot run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-/* Reads a small file of /proc; an empty text if it cannot. */
+/* Reads a small file in /proc. Returns an empty string on failure. */
 static void slurp(const char *path, char *buf, size_t size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -64,7 +64,7 @@ static long field(const char *status, const char *name)
 	return at ? strtol(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Adds up the command and its descendants. */
+/* Sums the memory of the command and its descendants. */
 static void sample(pid_t pid, struct run *run)
 {
 	long processes[PROCESSES_MAX] = { pid };

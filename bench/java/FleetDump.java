@@ -9,9 +9,9 @@ import java.util.List;
 import javax.tools.ToolProvider;
 
 /**
- * Dumps of a fleet, all from one VM: each program is loaded by a loader of its own, run, dumped and
- * dropped. "dump FILE": FILE has a line for each dump: its classes, the main class, the build's number,
- * the file to write, separated by tabs. "compile FILE": a line for each folder of classes: it, its sources.
+ * Dumps the programs of a fleet in one VM. Each program is loaded by its own class loader, run, dumped and
+ * released. "dump FILE": FILE has a tab-separated line for each dump with the directory of classes, the main class,
+ * the build number and the output file. "compile FILE": a line for each directory of classes with its sources.
  */
 public final class FleetDump {
 	private FleetDump() {
@@ -45,7 +45,7 @@ public final class FleetDump {
 		}
 	}
 
-	/** The class is alive until its heap is written. */
+	/** Keeps the class alive until its heap has been written. */
 	private static void write(String file, Class<?> program) throws IOException {
 		Dump.write(file);
 		if (program.getName().isEmpty())

@@ -1,10 +1,10 @@
 /*
- * Dumps the heap of javac after it parsed and attributed sources: trees, symbols, types, names.
+ * Dumps the heap of javac after it has parsed and attributed sources: trees, symbols, types, names.
  *
- *   java JavacHeap FILE.hprof SOURCE-FOLDER
+ *   java JavacHeap FILE.hprof SOURCE-DIR
  *
- * SOURCE-FOLDER has sources of java.base, of the JDK that runs this; make.sh unpacks them from the
- * JDK's src.zip and takes as many of them as give about 4 M objects and 0.4 GB.
+ * SOURCE-DIR contains sources of java.base from the JDK that runs this program. make.sh unpacks enough
+ * of them from the JDK's src.zip for about 4 M objects and 0.4 GB.
  */
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;

@@ -1,12 +1,12 @@
 /*
- * Dumps a heap of records: what a service holds that keeps its orders in memory.
+ * Dumps a heap of records, like that of a service that keeps its orders in memory.
  *
  *   java Orders FILE.hprof [ORDERS]      810,000 orders: 19.3 M objects, 0.92 GB
  *
- * A HashMap from boxed numbers to orders; an order has a text of its own, a customer it shares with
- * some 20 others, and a list of 1 to 9 lines, each with boxed numbers of its own. Two of three
- * orders wait in one LinkedList, in another order than they were made: its nodes lead to each other
- * in a chain of 540,000, to and fro.
+ * A HashMap maps boxed numbers to orders. An order has its own string, a customer shared with some 20
+ * other orders, and a list of 1 to 9 lines, each with its own boxed numbers. Two of three orders are also
+ * in one LinkedList, in a different order than that of creation, so its nodes form a doubly linked chain
+ * of 540,000 nodes.
  */
 import java.util.ArrayList;
 import java.util.HashMap;

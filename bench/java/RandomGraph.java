@@ -3,9 +3,9 @@
  *
  *   java RandomGraph FILE.hprof [NODES]  2,000,000 nodes: 4 M objects, 188 MB
  *
- * Every node has an array of 0 to 8 references to nodes drawn at random. Two static fields of one
- * class hold two of the nodes, and by way of these some 98 of 100, the others are garbage and not
- * in the dump: nearly every node is dominated by the class alone.
+ * Every node has an array of 0 to 8 references to random nodes. Two static fields of one class refer to
+ * two nodes, through which about 98 of 100 nodes are reachable. The others are garbage and not in the
+ * dump. Nearly every node is immediately dominated by the class.
  */
 import java.util.Random;
 

@@ -1,12 +1,11 @@
 /*
- * Dumps a heap of screens: an application that still holds 20 activities after they were destroyed.
+ * Dumps the heap of an application that holds 20 activities after they were destroyed.
  *
  *   java Screens FILE.hprof [ROWS]      1,330,000 rows: 8 M objects, 0.5 GB
  *
- * Android's classes are stand-ins (stubs/) with the names and fields that leak detectors look at. A
- * row has a text of its own and a boxed number, every hundredth a view; a map leads to each by a
- * boxed number. Each of the 20 activities is held by a field of its own and holds 500 rows that
- * nothing else does.
+ * Android's classes are replaced by stubs (stubs/) with the names and fields that leak detectors examine.
+ * A row has its own string and a boxed number, and every hundredth row has a view. A map refers to all
+ * rows by boxed numbers. Each of the 20 activities is held by a different field and holds 500 other rows.
  */
 import android.app.Activity;
 import android.view.View;
@@ -27,7 +26,7 @@ public class Screens {
 		List<Row> rows = new ArrayList<>();
 	}
 
-	/** One field for each leak, so that each has a signature of its own. */
+	/** One field for each leak, so that each leak has a different fingerprint. */
 	static final class Listeners {
 		Object a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;
 	}
@@ -62,7 +61,7 @@ public class Screens {
 			field.set(LISTENERS, screen);
 			leaks++;
 		}
-		/* Classes are in the dump once something used them. */
+		/* Use the classes, because the dump contains only loaded classes. */
 		String device = android.os.Build.MANUFACTURER + " " + android.os.Build.VERSION.SDK_INT;
 		Dump.write(args[0]);
 		System.out.println(ROWS.size() + " rows, " + leaks + " leaks, " + device);

@@ -1,10 +1,10 @@
 /*
- * Dumps a graph of persons with lists of friends, drawn at random.
+ * Dumps a graph of persons with random lists of friends.
  *
  *   java Social FILE.hprof [PERSONS]     3,750,000 persons: 19 M objects, 49 M references, 0.93 GB
  *
- * One list holds all persons. A person has a name of its own, a list of 0 to 12 friends out of all
- * persons, and a town and a trade that it shares with others.
+ * One list holds all persons. A person has its own name, a list of 0 to 12 friends, and a town and a
+ * trade that it shares with others.
  */
 import java.util.ArrayList;
 import java.util.List;

@@ -1,17 +1,16 @@
-"""Makes the dumps of a fleet: fleet.py OUT [PROGRAMS [BUILDS]]; needs a JDK.
+"""Creates the dumps of a fleet: fleet.py OUT [PROGRAMS [BUILDS]]. Needs a JDK.
 
-PROGRAMS services (20), BUILDS builds of each (10), a build a day, one dump each, as
-OUT/APP/BUILD/DAY/heap.hprof, 4 MB each; OUT/planted.json says what is in them:
+Writes one dump of 4 MB per build, OUT/APP/BUILD/DAY/heap.hprof, for PROGRAMS services (default 20) with BUILDS daily
+builds each (default 10). OUT/planted.json describes their problems:
 
-  begins    orders: a map of sessions grows from build 6 on; its classes, methods and fields have
-            other names from build 8 on
-  mapped    mobile: obfuscated; a leak whose names differ in each build, OUT/mapping/mobile/BUILD.txt has them
+  begins    orders: a map of sessions grows from build 6 on; its classes, methods and fields are renamed in build 8
+  mapped    mobile: obfuscated; a leak whose names differ in each build (mapping: OUT/mapping/mobile/BUILD.txt)
   gone      basket: a leak that ends with build 4
-  steady    catalog: a cache that is as large in every build
-  waste     search: the same texts many times; mail: lists with room for much and nothing in them
-  outlier   ledger: in one build many more objects than in all others
-  damaged   two dumps: one without its second half, one that begins with zeros
-  duplicate one dump that lies there twice, in two builds
+  steady    catalog: a cache of the same size in every build
+  waste     search: duplicate strings; mail: empty lists with a large capacity
+  outlier   ledger: many more objects in one build than in all others
+  damaged   two dumps: one is truncated to half its size, the other begins with zeros
+  duplicate one dump that occurs in two builds
 """
 import datetime
 import json
@@ -27,7 +26,7 @@ NAMES = ["orders", "mobile", "basket", "catalog", "search", "mail", "ledger", "b
          "tax", "gateway"]
 FIRST_DAY = datetime.date(2026, 3, 2)
 
-# What each program has, with the names of a build in it.
+# Template of all programs, with the names of a build.
 MAIN = """package com.acme.{app};
 import java.util.*;
 public final class Main {{
@@ -74,14 +73,14 @@ NEW = dict(zip(KEYS, ("LiveStore", "Visit", "ALIVE", "visits", "monitor", "load"
 
 
 def obfuscated(build):
-    """Names as R8 gives them: others in each build."""
+    """Returns obfuscated names like R8's, which differ in each build."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     return {key: letters[(build * 3 + i) % 26] + letters[build % 26]
             for i, key in enumerate(KEYS)}
 
 
 def names_of(app, build):
-    """The names of the leak's classes and fields in a build; None if it has no leak."""
+    """Returns the names of the leak's classes and fields in a build, or None if the build has no leak."""
     if app == "orders":
         return None if build < 6 else OLD if build < 8 else NEW
     if app == "mobile":
@@ -91,7 +90,7 @@ def names_of(app, build):
     return None
 
 
-# How many sessions a leak keeps.
+# Number of sessions that a leak retains.
 LEAKS = {"orders": "2500 * (build - 4)", "mobile": "4000", "basket": "5000", "catalog": "4000"}
 
 
@@ -110,7 +109,7 @@ def planted(app, build):
 
 
 def write_sources(folder, app, build):
-    """The sources of a build; their paths."""
+    """Writes the sources of a build and returns their paths."""
     more = "(build == 7 ? 20000 : 0)" if app == "ledger" else "20 * build"
     files = {"Main": MAIN.format(app=app, items=600 + 40 * NAMES.index(app), more=more,
                                  plant=planted(app, build)),
@@ -126,7 +125,7 @@ def write_sources(folder, app, build):
 
 
 def write_mapping(out, build):
-    """What R8 would write: original names, and what became of them."""
+    """Writes a mapping file like R8's, with original and obfuscated names."""
     new = obfuscated(build)
     folder = os.path.join(out, "mapping", "mobile")
     os.makedirs(folder, exist_ok=True)
@@ -143,7 +142,7 @@ def write_mapping(out, build):
 
 
 def damage(out, files):
-    """Cuts one dump in half, spoils another's beginning, and puts one there twice."""
+    """Truncates one dump to half its size, damages the beginning of another, and duplicates a third."""
     apps = ("users", "stock", "billing") if ("billing", 8) in files else ("basket",) * 3
     cut, spoilt = files[(apps[0], 6)], files[(apps[1], 7)]
     os.truncate(cut, os.path.getsize(cut) // 2)
@@ -156,7 +155,7 @@ def damage(out, files):
 
 
 def run(java, tool, mode, lines):
-    """The program that compiles or dumps what the lines say."""
+    """Runs the Java program that compiles or dumps the builds listed in the lines."""
     listing = os.path.join(tool, mode)
     with open(listing, "w", encoding="utf-8") as f:
         f.writelines("\t".join(map(str, line)) + "\n" for line in lines)

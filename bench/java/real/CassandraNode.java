@@ -1,11 +1,11 @@
 /*
- * Dumps the heap of a Cassandra node that has written and not yet flushed.
+ * Dumps the heap of a Cassandra node whose writes have not been flushed yet.
  *
  *   java CassandraNode FILE.hprof [EVENTS]      350,000 events: 7.8 M objects, 0.5 GB
  *
- * Three tables, one with an index and cached rows; a user for five events. Nearly all are in
- * memtables on the heap, a tenth of the users in tables on disk with what the node keeps of these in
- * memory. The configuration is that of real.sh.
+ * There are three tables, one of which has an index and cached rows, and one user for five events. Nearly
+ * all rows are in memtables on the heap. A tenth of the users are in tables on disk, for which the node
+ * keeps data in memory. real.sh provides the configuration.
  */
 import java.util.Arrays;
 import java.util.Date;

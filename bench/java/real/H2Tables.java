@@ -1,10 +1,10 @@
 /*
- * Dumps the heap of H2 with a database in memory.
+ * Dumps the heap of H2 with an in-memory database.
  *
  *   java H2Tables FILE.hprof [ROWS]      350,000 rows: 4.8 M objects, 0.23 GB
  *
- * One row of ten is a customer, three are orders, six are lines of orders; five indices, a
- * transaction that is still open, a result that is read only in part and 200 cached queries.
+ * Of ten rows, one is a customer, three are orders and six are order lines. There are five indexes, an
+ * open transaction, a partially read result and 200 cached queries.
  */
 import java.math.BigDecimal;
 import java.sql.Connection;
@@ -20,7 +20,7 @@ public class H2Tables {
 	static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
 	static final int BATCH = 1000;
 
-	/** The values of row NUMBER. */
+	/** Returns the values of row NUMBER. */
 	interface Row {
 		Object[] values(int number);
 	}

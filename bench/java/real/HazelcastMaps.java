@@ -3,8 +3,8 @@
  *
  *   java HazelcastMaps FILE.hprof [ENTRIES]      85,000 entries: 7.3 M objects, 0.38 GB
  *
- * A map of objects with two indices and a map of serialized ones with a near cache, each ENTRIES
- * long and with a backup at the other member; a queue, a multimap and a replicated map, shorter.
+ * There are a map of objects with two indexes and a map of serialized objects with a near cache, each with
+ * ENTRIES entries and a backup on the other member, and a smaller queue, multimap and replicated map.
  */
 import com.hazelcast.collection.IQueue;
 import com.hazelcast.config.Config;
@@ -72,7 +72,7 @@ public class HazelcastMaps {
 		return customer;
 	}
 
-	/** A member that talks to none but those on this machine. */
+	/** A member that communicates only with members on this machine. */
 	static HazelcastInstance member(String name) {
 		Config config = new Config(name);
 		config.setClusterName("shop");
@@ -108,7 +108,7 @@ public class HazelcastMaps {
 		return "s" + Integer.toHexString(number * 31);
 	}
 
-	/** Every tenth is read too, which puts it into the near cache. */
+	/** Also reads every tenth entry, which puts it into the near cache. */
 	static void fillSessions(IMap<String, Map<String, String>> sessions, int count) {
 		for (int i = 0; i < count; i++) {
 			Map<String, String> values = new HashMap<>();

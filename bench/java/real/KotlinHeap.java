@@ -1,11 +1,11 @@
 /*
- * Dumps the heap of the Kotlin compiler while it writes its first classes: syntax trees, resolved
- * declarations, the intermediate representation of all files.
+ * Dumps the heap of the Kotlin compiler while it writes the first classes. The heap contains syntax trees,
+ * resolved declarations and the intermediate representation of all files.
  *
  *   java KotlinHeap FILE.hprof OPTIONS-OF-KOTLINC...      okhttp and kotlinpoet: 4.5 M objects, 0.3 GB
  *
- * A second thread looks at the stack of the compiler's until code generation is on it. How far the
- * compiler then is differs a little from run to run, and so does the dump.
+ * A second thread examines the stack of the compiler's thread until it contains code generation. The
+ * progress of the compiler at this time, and therefore the dump, differs slightly from run to run.
  */
 import java.io.IOException;
 import java.util.Arrays;
@@ -19,7 +19,7 @@ public class KotlinHeap {
 		return false;
 	}
 
-	/** Ends the VM once it wrote the dump. */
+	/** Ends the VM after it has written the dump. */
 	static void watch(Thread compiler, String file) {
 		try {
 			while (!generating(compiler))

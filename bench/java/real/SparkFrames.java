@@ -3,8 +3,8 @@
  *
  *   java SparkFrames FILE.hprof [ROWS]      370,000 rows: 9 M objects, 0.58 GB
  *
- * Orders are cached twice, in columns and as rows, a fifth of them grouped too; customers and sums
- * by region in columns, one of a hundred orders as the answer of a query.
+ * Orders are cached twice, by column and as rows, and a fifth of them are also cached in groups. Customers
+ * and sums by region are cached by column, and one of a hundred orders is held as the result of a query.
  */
 import static org.apache.spark.sql.functions.array;
 import static org.apache.spark.sql.functions.col;
