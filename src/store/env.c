@@ -178,7 +178,12 @@ static int open_env(struct store_env *env, const struct stat *st, bool is_unsync
 {
 	const uint64_t file_size = (uint64_t)st->st_size;
 	const uint64_t want = round_up(file_size * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
-	const unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : 0);
+	/*
+	 * A commit waits for the disk once instead of twice. A power failure may undo the last
+	 * commit, that is, a derived table, which is then built again.
+	 */
+	const unsigned flags =
+		MDB_NOSUBDIR | MDB_NOTLS | (is_unsynced ? MDB_NOSYNC : MDB_NOMETASYNC);
 	int r;
 
 	TRY_ERRORS(r = store_lock_prepare(env->path, st, err));
