@@ -98,8 +98,7 @@ struct heap_class_tables {
 	uint64_t counted_bytes; /* charged to the budget */
 	/* cache of the most recently read fields, by number modulo HEAP_KEPT_FIELDS */
 	struct heap_kept_field fields[HEAP_KEPT_FIELDS];
-	struct heap_below /* tables for deep class hierarchies, see heap_classes.c; owned */
-		*below;   /* tables for deep class hierarchies, see heap_classes.c; owned */
+	struct heap_below *below; /* tables of heap_below; owned */
 };
 
 /* Open blocks of objects and of IDs, by block number. */
@@ -565,11 +564,11 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no);
 /* Returns whether class `no` or one of its superclasses has this name. */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name);
 /*
- * Like heap_has_superclass, for all classes: an array of 1 or 0, indexed by class number. The first
- * call for a name takes longer. Returns NULL if memory is exhausted or too many names have been
+ * Like heap_has_superclass, for all classes: bits (base/bits.h), by class number. The first call
+ * for a name takes longer. Returns NULL if memory is exhausted or too many names have been
  * requested.
  */
-const uint8_t *heap_below(struct heap *heap, const char *name);
+const uint64_t *heap_below(struct heap *heap, const char *name);
 /* Frees tables that heap_below keeps. heap_close calls it. */
 void heap_release_below(struct heap *heap);
 

@@ -1,6 +1,7 @@
 /* heap/heap_classes.c - classes, their names and fields, and strings of the dump. */
 #include "heap/heap.h"
 
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "base/idmap.h"
 #include "base/scope.h"
@@ -267,7 +268,7 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
  */
 #define PLAIN_STEPS 64
 /*
- * Maximum number of names with a table, which takes one byte per class. All rule tables together
+ * Maximum number of names with a table, which takes one bit per class. All rule tables together
  * have fewer names.
  */
 #define BELOW_MAX 512
@@ -275,16 +276,14 @@ bool heap_is_subclass(const struct heap *heap, uint32_t no, uint32_t super_no)
 /* Classes that have a certain name, themselves or through a superclass. */
 struct heap_below {
 	char *name;
-	uint8_t *marks; /* indexed by class: 1 or 0 */
+	uint64_t *bits; /* by class */
 };
-/* Marks during the computation of a table. */
-enum { BELOW_NO, BELOW_YES, BELOW_UNKNOWN };
 
 void heap_release_below(struct heap *heap)
 {
 	for (unsigned i = 0; heap->classes.below && i < BELOW_MAX; i++) {
 		free(heap->classes.below[i].name);
-		free(heap->classes.below[i].marks);
+		free(heap->classes.below[i].bits);
 	}
 	free(heap->classes.below);
 	heap->classes.below = NULL;
@@ -292,53 +291,51 @@ void heap_release_below(struct heap *heap)
 
 /*
  * Computes the table for a name. Visits each class at most twice, because the result at the end of
- * a superclass chain is stored for all classes of the chain.
+ * a superclass chain is stored for all classes of the chain. `seen` is initially empty.
  */
-static void mark_below(struct heap *heap, const char *name, uint8_t *marks)
+static void mark_below(struct heap *heap, const char *name, uint64_t *bits, uint64_t *seen)
 {
-	const uint32_t *hashes = name_hashes(heap), hash = hash_name(name);
-
-	assert(marks);
-	for (uint32_t no = 0; no < heap->class_count; no++)
-		marks[no] = (!hashes || hashes[no] == hash) &&
-					    strcmp(heap_class_name(heap, no), name) == 0 ?
-				    BELOW_YES :
-				    BELOW_UNKNOWN;
+	for (uint32_t no = 0; (no = heap_class_by_name(heap, name, no)) != HEAP_NONE; no++)
+		base_bit_put(bits, no);
 	for (uint32_t no = 0; no < heap->class_count; no++) {
 		uint32_t top = no;
-		uint8_t found;
 
-		while (top != STORE_NONE && marks[top] == BELOW_UNKNOWN) {
-			marks[top] = BELOW_NO; /* also ends cycles */
+		while (top != STORE_NONE && !base_bit_has(bits, top) && !base_bit_has(seen, top)) {
+			base_bit_put(seen, top); /* also ends cycles */
 			top = heap_class(heap, top)->super_no;
 		}
-		found = top == STORE_NONE ? BELOW_NO : marks[top];
-		for (uint32_t at = no; at != top && found == BELOW_YES;
-		     at = heap_class(heap, at)->super_no)
-			marks[at] = BELOW_YES;
+		if (top == STORE_NONE || !base_bit_has(bits, top))
+			continue;
+		for (uint32_t at = no; at != top; at = heap_class(heap, at)->super_no)
+			base_bit_put(bits, at);
 	}
 }
 
-const uint8_t *heap_below(struct heap *heap, const char *name)
+const uint64_t *heap_below(struct heap *heap, const char *name)
 {
-	struct heap_below *below;
+	const size_t words = base_bit_words((uint64_t)heap->class_count + 1);
+	BASE_FREED uint64_t *seen = NULL;
+	struct heap_below *below = NULL;
 
 	if (!heap->classes.below)
 		heap->classes.below = calloc(BELOW_MAX, sizeof(*heap->classes.below));
 	for (unsigned i = 0; heap->classes.below && i < BELOW_MAX; i++) {
 		below = &heap->classes.below[i];
 		if (below->name && strcmp(below->name, name) == 0)
-			return below->marks;
+			return below->bits;
 		if (below->name)
 			continue;
+		seen = calloc(words, sizeof(*seen));
 		below->name = strdup(name);
-		below->marks = calloc((size_t)heap->class_count + 1, 1);
-		if (below->name && below->marks) {
-			mark_below(heap, name, below->marks);
-			return below->marks;
+		below->bits = calloc(words, sizeof(*below->bits));
+		if (seen && below->name && below->bits) {
+			base_work_count(heap->work, &heap->classes.counted_bytes,
+					heap->classes.counted_bytes + words * sizeof(*seen));
+			mark_below(heap, name, below->bits, seen);
+			return below->bits;
 		}
 		free(below->name);
-		free(below->marks);
+		free(below->bits);
 		*below = (struct heap_below){ 0 };
 		break;
 	}
@@ -352,14 +349,14 @@ const uint8_t *heap_below(struct heap *heap, const char *name)
  */
 bool heap_has_superclass(struct heap *heap, uint32_t no, const char *name)
 {
-	const uint8_t *table = NULL;
+	const uint64_t *table = NULL;
 
 	assert(no < heap->class_count);
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
 		if (steps == PLAIN_STEPS)
 			table = heap_below(heap, name);
 		if (table)
-			return table[no];
+			return base_bit_has(table, no);
 		if (strcmp(heap_class_name(heap, no), name) == 0)
 			return true;
 		no = heap_class(heap, no)->super_no;

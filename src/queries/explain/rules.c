@@ -4,6 +4,7 @@
  */
 #include "queries/explain/rules.h"
 
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/sort.h"
@@ -127,7 +128,7 @@ struct named {
 	uint32_t rule;
 	bool is_pattern;
 	char name[EXPLAIN_VALUE_MAX];
-	const uint8_t *below; /* of heap_below; NULL for a pattern */
+	const uint64_t *below; /* of heap_below; NULL for a pattern */
 };
 
 /* The class to which rules about suspects apply. No real class has this name. */
@@ -253,7 +254,7 @@ static int read_rules(struct reader *r, char *text)
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
 	return named->is_pattern ? base_glob(named->name, heap_class_name(heap, class_no)) :
-	       named->below      ? named->below[class_no] :
+	       named->below      ? base_bit_has(named->below, class_no) :
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
