@@ -1,7 +1,7 @@
 /*
- * queries/triage/q_overview.c - the overview query, which shows a dump on one screen: facts about
- * the dump, leak suspects, and findings of triage, one line each. It runs the leaks, triage and
- * info queries (with --brief, top and info), and performs no analysis itself.
+ * queries/triage/q_overview.c - the overview query: shows a dump on one screen, with one line for
+ * each fact about the dump, leak suspect, and finding of triage. It runs the leaks, triage and info
+ * queries (with --brief, top and info), and performs no analysis itself.
  */
 #include "queries/queries.h"
 
@@ -20,7 +20,7 @@
 
 #include <queries/triage/q_overview.query.h>
 
-/* Maximum number of leaks listed, so that the overview fits on one screen. */
+/* Maximum number of leaks to list, so that the overview fits on one screen. */
 #define OVERVIEW_LEAKS_MAX 5u
 /* Maximum number of steps from an object up to a suspect. */
 #define STEPS_ABOVE 4096u
@@ -32,21 +32,21 @@ struct line {
 	const char *kind;
 	double percent;
 	uint64_t retained_bytes, id; /* 0 means unknown */
-	uint64_t suspect;            /* its rank; 0 means that the row is no suspect */
-	/* number of suspects with the same sentence, which share the row */
+	uint64_t suspect;            /* its rank; 0 if the row is not a suspect */
+	/* number of suspects with this sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;
-	char *held_class; /* class of the held objects; NULL if there is none */
+	char *held_class; /* class of the held objects, or NULL */
 	char *texts[COLUMN_COUNT];
 };
 
 struct overview {
 	char runtime[200];
 	struct base_vec lines; /* struct line */
-	size_t current;        /* index of the row that the current rows of leaks belong to */
+	size_t current;        /* index of the row for the current rows of leaks */
 	uint64_t leak_count;
 	bool is_outside_listed;            /* whether leaks lists the owner of direct buffers */
-	struct analysis_suspects suspects; /* suspects that the leaks query found */
+	struct analysis_suspects suspects; /* suspects from the leaks query */
 	struct analysis_verdict verdict, current_verdict;
 };
 
@@ -86,7 +86,7 @@ static int read_query(struct query *q, const char *name, uint64_t limit, read_ro
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Columns copied from the other answer. Findings have only some of these columns. */
+/* Columns to copy from the other answer. Findings have only some of them. */
 static const struct {
 	unsigned column;
 	const char *name;
@@ -112,7 +112,7 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 				query_cell(row, "percent")->d;
 	line->id = triage_number(row, "id");
 	line->retained_bytes = triage_number(row, is_finding ? "bytes" : "retained");
-	/* What a thread retains says nothing about threads that wait for it. */
+	/* What a thread retains says nothing about the threads waiting for it. */
 	if (!is_finding && query_cell_is(row, "verdict", "stuck"))
 		line->percent = 0, line->retained_bytes = 0;
 	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
@@ -150,7 +150,7 @@ static int add_leak(struct query *q, const struct query *row, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Adds a suspect as a row, or to the row that has the same sentence. */
+/* Adds a suspect as a row, or to the row with the same sentence. */
 static int add_suspect(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
@@ -164,7 +164,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
 		line->retained_bytes += triage_number(row, "retained");
-		/* The suspects are different objects, so the row names no single object. */
+		/* These suspects are different objects, so the row names none. */
 		line->id = 0;
 		o->current = i;
 		return HDB_OK;
@@ -190,10 +190,9 @@ static int set_action(struct line *line, const char *action, const char *target,
 }
 
 /*
- * Finds a command for a suspect in its rows. The first choice is the command that lists the objects
- * counted in the sentence, except for virtual threads, which have no names. The next choices are
- * the thread of a local variable, the command of the advice, and the path to the accumulation
- * point.
+ * Finds a command for a suspect in its rows: preferably the one that lists the objects counted in
+ * the sentence, except for virtual threads, which have no names; else the thread of a local
+ * variable, the command of the advice, or the path to the accumulation point.
  */
 static int find_action(struct line *line, const struct query *row, struct hdb_error *err)
 {
@@ -290,7 +289,7 @@ static int order_lines(struct overview *o, struct hdb_error *err)
 
 /*
  * Appends the subject of a finding: "direct buffers use much memory outside the heap: 300.0 MiB,
- * kept by ...", or for an OutOfMemoryError ": java.lang.Thread "worker" at Main.run(Main.java:3)".
+ * kept by ...", or ": java.lang.Thread "worker" at Main.run(Main.java:3)" for an OutOfMemoryError.
  */
 static int add_detail(struct line *line, const struct query *row, bool has_label,
 		      struct hdb_error *err)
@@ -310,7 +309,7 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	size = strlen(line->texts[TEXT]);
 	room = size + label_size + detail_size + 64;
 	TRY(BASE_ALLOC(text, room, "a string", err));
-	/* Insert it after the first sentence. */
+	/* Insert the subject after the first sentence. */
 	end = strstr(line->texts[TEXT], ". ");
 	size = end ? (size_t)(end - line->texts[TEXT]) :
 		     size - (size && line->texts[TEXT][size - 1] == '.');
@@ -324,7 +323,7 @@ static int add_detail(struct line *line, const struct query *row, bool has_label
 	return HDB_OK;
 }
 
-/* Returns whether the object is the suspect, or is below it in the dominator tree. */
+/* Sets *out to whether the object is the suspect, or below it in the dominator tree. */
 static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out,
 		    struct hdb_error *err)
 {
@@ -346,9 +345,9 @@ static int is_below(struct query *q, uint64_t id, uint64_t suspect_id, bool *out
 }
 
 /*
- * Sets *out if a suspect already explains a finding about a holder. The finding must have about the
- * same share of the heap as the suspect, and its example must be below the suspect or belong to the
- * class of the held objects. A row for several suspects with the same sentence names no object.
+ * Sets *out to whether a suspect already explains a finding about a holder: both have about the
+ * same share of the heap, and the example is below the suspect or of the class of the held objects.
+ * A row for several suspects names no object.
  */
 static int is_explained(struct query *q, const struct query *row, bool *out, struct hdb_error *err)
 {
@@ -405,8 +404,8 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 }
 
 /*
- * Names the runtime: the version of Java or, if unknown, the name and version of the VM; Android;
- * for OpenJ9 its description, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
+ * Names the runtime: the Java version or, if unknown, name and version of the VM; Android; for
+ * OpenJ9 its description, "JRE 1.8.0 Linux amd64-64 build 20130205_137358 (...)".
  */
 static void name_runtime(struct query *q, const struct query *row, const struct hdb_value *value)
 {
@@ -470,7 +469,7 @@ static int read_largest(struct query *q, const struct query *row, struct hdb_err
 	return copy_of(row, "label", &texts[SHORT_TEXT], err);
 }
 
-/* Shows the facts that are known as soon as the dominator tree has been built. */
+/* Shows what is known as soon as the dominator tree exists. */
 static int open_brief(struct query *q, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
@@ -486,7 +485,7 @@ static int open_whole(struct query *q, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 
-	/* leaks and triage use the same suspects. */
+	/* Let leaks and triage share the suspects. */
 	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
 	triage_take_verdict(&o->verdict, &o->current_verdict, NULL);
@@ -525,7 +524,7 @@ static int line_row(struct query *q, size_t no, struct hdb_error *err)
 	if (line->id)
 		query_set(q, ID, line->id);
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
-		/* There is nothing to do about objects that are large by design. */
+		/* Objects that are large by design need no action. */
 		if (line->texts[i] && (!line->is_by_design || (i != ACTION && i != TARGET)))
 			query_set_text(q, i, line->texts[i]);
 	return HDB_OK;

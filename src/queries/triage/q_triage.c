@@ -1,5 +1,5 @@
 /*
- * queries/triage/q_triage.c - the triage query: lists the rules in a table that apply to the heap.
+ * queries/triage/q_triage.c - the triage query: lists the rules of a table that apply to the heap.
  */
 #include "analysis/describe.h"
 #include "analysis/groups.h"
@@ -21,13 +21,13 @@
 
 enum severity { CRITICAL, WARNING, INFO };
 
-/* A rule. If several have the same name, the first that fires is reported. */
+/* A rule. Of several with the same name, the first that fires is reported. */
 struct rule {
 	const char *id, *where, *text, *advice, *run, *why, *see;
 	int line; /* line in triage.rules */
 	enum severity severity;
 	enum triage_measure_no measure;
-	enum triage_in_leaks in_leaks; /* in the first rule of a name */
+	enum triage_in_leaks in_leaks; /* set in the first rule of a name */
 };
 
 #define RULE_rule(word, text_, nth) .line = __LINE__, .id = text_
@@ -69,7 +69,7 @@ struct triage_query {
 	bool is_all;
 };
 
-/* A name that conditions can use. */
+/* A name that conditions may use. */
 struct named {
 	const char *name;
 	double value;
@@ -91,8 +91,8 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 }
 
 /*
- * Returns whether a measure counts garbage. Garbage is not part of the reachable heap, and may be
- * many times as large.
+ * Returns whether a measure counts garbage, which is not part of the reachable heap and may be many
+ * times as large.
  */
 static bool is_garbage(enum triage_measure_no measure)
 {
@@ -105,7 +105,7 @@ static double share_of(const struct triage *t, enum triage_measure_no measure, u
 	return analysis_percent(bytes, is_garbage(measure) ? t->all_bytes : t->retained_bytes);
 }
 
-/* Determines whether a rule fires if its measure has this many bytes. */
+/* Sets *out to whether a rule fires if its measure has this many bytes. */
 static int fires(const struct triage_query *s, size_t no, uint64_t bytes, bool *out,
 		 struct hdb_error *err)
 {
@@ -165,7 +165,7 @@ static bool is_chosen(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* Returns the first line of a rule. A rule may have several lines, all with the same name. */
+/* Returns the first of the rules with this name. */
 static const struct rule *first_of(const struct rule *rule)
 {
 	const struct rule *first = rules;
@@ -237,7 +237,7 @@ static void set_facts(struct query *q, const struct triage_query *s)
 		query_fact_text(q, "suspect", s->triage.figures[TRIAGE_SUSPECT].detail);
 }
 
-/* Takes the measures that need passes over objects, but only for the objects that rows describe. */
+/* Takes the measures that need passes over objects, only for the objects that rows show. */
 static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 {
 	HEAP_FILTER_SCOPE(heap_show_chosen, q->heap);
@@ -246,7 +246,7 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 	return triage_take_strings(t, err);
 }
 
-/* Drops the finding about sessions if the finding about the largest suspect explains them. */
+/* Drops the finding about sessions if the one about the largest suspect explains it. */
 static void drop_explained(struct triage *t)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SESSIONS];
@@ -296,7 +296,7 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-/* Names of the things that a measure counts, singular and plural. */
+/* What a measure counts, singular and plural. */
 static const char *const units[][2] = {
 #define MEASURE(name, one, many) \
 	{ \

@@ -1,6 +1,5 @@
 /*
- * queries/triage/triage.h - the rules of the triage query, and the measurements to which they
- * apply.
+ * queries/triage/triage.h - the rules of the triage query, and the measurements that they apply to.
  *
  * The rules (triage.rules) and the measured items (the other .rules files) are data. The C files
  * measure.
@@ -25,87 +24,86 @@ enum triage_measure_no {
 struct triage_figure {
 	uint64_t count, bytes;
 	uint32_t ix; /* an example object, or HEAP_NONE */
-	/* a class, or HEAP_NONE; if several, the class with the most objects */
+	/* a class, or HEAP_NONE; of several, the one with the most objects */
 	uint32_t class_no;
 	uint64_t class_count; /* number of its objects */
-	/* 0 if all were counted; otherwise the numbers are estimates from this many objects */
+	/* 0 if all objects were counted; otherwise the size of the sample for these estimates */
 	uint64_t sampled;
 	bool is_outside;   /* whether the bytes are outside the heap */
 	bool has_no_bytes; /* whether the measure is a count without a size */
 	char detail[2060]; /* details for the message */
 };
 
-/* All measurements, and the totals with which they are compared. */
+/* All measurements, and the totals that they are compared with. */
 struct triage {
 	struct query *q;
-	struct analysis_groups classes; /* counts by class of the objects that rows are about */
+	struct analysis_groups classes; /* counts by class, of the objects that rows show */
 	uint64_t whole_bytes;           /* shallow size of all reachable objects */
 	/* retained size of all roots, which is 100 % of the reachable heap */
 	uint64_t retained_bytes;
-	uint64_t all_bytes; /* shallow size of all objects, of which garbage is a part */
+	uint64_t all_bytes; /* shallow size of all objects, including garbage */
 	struct analysis_verdict verdict;
 	bool is_outside_listed; /* whether the overview already has the owner of direct memory */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
 
-/* Rows of the leaks query that replace a finding in an overview: `leaks` in triage.rules. */
+/* Rows of the leaks query that make a finding redundant in an overview: `leaks` in triage.rules. */
 enum triage_in_leaks {
 	TRIAGE_NOT_IN_LEAKS,
 	TRIAGE_IS_SUSPECT,
 	TRIAGE_IS_LEAKING,
 	TRIAGE_IS_OUTSIDE, /* the owner of direct memory */
-	TRIAGE_IS_HOLDER,  /* a suspect about as large that holds the example */
+	TRIAGE_IS_HOLDER,  /* a suspect of about the same size that holds the example */
 	TRIAGE_IS_LOADERS  /* closed class loaders, or such a holder */
 };
 
-/* Returns the rows of leaks that report the same thing as the rule of this row of triage. */
+/* Returns which rows of leaks report the same thing as this row of triage. */
 enum triage_in_leaks triage_in_leaks(const struct query *row);
 
 /* Returns the number in a column of another query's row, or 0 if the cell is null. */
 uint64_t triage_number(const struct query *row, const char *column);
 
 /*
- * Adds a row of the leaks query to a verdict. `row` is NULL after the last row. `current` is the
- * suspect to which the rows belong.
+ * Adds a row of the leaks query to a verdict; NULL after the last row. `current` is the suspect
+ * that the row belongs to.
  */
 void triage_take_verdict(struct analysis_verdict *best, struct analysis_verdict *current,
 			 const struct query *row);
 /* Runs the leaks query for its verdict. */
 int triage_read_leaks(struct query *q, struct analysis_verdict *out, struct hdb_error *err);
 
-/* Take the measurements, and build the tables they need. */
+/* Take measurements, and build the tables that they need. */
 int triage_take_totals(struct triage *t, struct hdb_error *err);
 /*
- * Determines whether rows depend on the bytes of a measure whose count is known, if there are at
- * most bytes_max.
+ * Sets *out to whether rows depend on the size of a measure with a known count, assuming that the
+ * size is at most bytes_max.
  */
 int triage_wants_bytes(struct triage *t, enum triage_measure_no measure, uint64_t bytes_max,
 		       bool *out, struct hdb_error *err);
-/* Determines whether the measure weak-only must be taken, because a rule may depend on it. */
+/* Sets *out to whether a rule may depend on the measure weak-only. */
 int triage_counts_weak(struct triage *t, bool *out, struct hdb_error *err);
 int triage_take_scan(struct triage *t, struct hdb_error *err);
 int triage_take_strings(struct triage *t, struct hdb_error *err);
 int triage_take_loaders(struct triage *t, struct hdb_error *err);
 /*
- * Names the owner of most buffer memory. Must be called after triage_take_scan, which adds up the
- * memory by owner.
+ * Names the owner of the most buffer memory, as added up by owner in triage_take_scan, which must
+ * be called first.
  */
 int triage_take_buffers(struct triage *t, struct hdb_error *err);
-/* Measures threads. Must be called after triage_take_totals, which counts all threads. */
+/* Measures threads. Requires triage_take_totals, which counts them. */
 int triage_take_threads(struct triage *t, struct hdb_error *err);
 /*
- * Describes the objects held by the thread that retains the most. Must be called after
- * triage_take_scan, which finds this thread.
+ * Describes what the thread holds that retains the most. Requires triage_take_scan, which finds it.
  */
 int triage_explain_pin(struct triage *t, struct hdb_error *err);
 
-/* Measures thread-local values. `ixs` contains their entries (uint32_t). */
+/* Measures thread-local values from their entries `ixs` (uint32_t). */
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
 
 /*
- * Measurements of fields by name. They must be opened before the pass over all objects, which adds
- * reachable instances and then examines each of them. The caller must close *out, even after a
+ * Measures fields by name. To be opened before the pass over all objects, which adds reachable
+ * instances; afterwards triage_fields_look examines them. The caller must close *out, even after a
  * failure.
  */
 struct triage_fields;

@@ -1,5 +1,6 @@
 /*
- * queries/triage/triage_buffers.c - names who owns most memory of direct buffers and mapped files.
+ * queries/triage/triage_buffers.c - names the owners of the most memory in direct buffers and
+ * mapped files.
  */
 #include "base/base_text.h"
 #include "queries/leaks/leak_outside.h"
@@ -9,7 +10,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Minimum share of the memory, as a divisor, for which an owner is named. */
+/* Minimum fraction of the memory (divisor) for naming an owner. */
 #define OWNER_PART 10u
 
 /*

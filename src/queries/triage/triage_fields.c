@@ -2,9 +2,9 @@
  * queries/triage/triage_fields.c - measures collections in fields whose names indicate their
  * contents, and reports the most important collection of each kind.
  *
- * All classes are searched once for fields with such names. The pass over all objects collects
- * their instances, and then each field is read. If the values of a map are themselves collections,
- * for example one per event type, their elements are counted instead.
+ * Fields with such names are found once, in all classes. The pass over all objects collects their
+ * instances; then each field is read. If the values of a map are collections, for example one per
+ * event type, their elements count instead.
  */
 #include "base/glob.h"
 #include "heap/collections/collections.h"
@@ -15,22 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum size of a field's name. No name in the table is longer. */
+/* Maximum size of a field name. No name in the table is longer. */
 #define FIELD_NAME_MAX 64
 /*
- * Budget for examining elements and entries, as a multiple of the number of objects. Only damaged
- * heaps need more.
+ * Budget for examining elements and entries, per object of the heap. Only damaged heaps exceed it.
  */
 #define LOOKS 8u
 #define STEP_OBJECTS 4096u
 
 /*
- * Minimum number of elements of a large collection. The large collection that retains the most is
- * reported.
+ * Number of elements that make a collection large. Of the large ones, the one that retains the most
+ * is reported.
  */
 #define MANY 1000u
 
-/* Names of the fields whose collections are measured. */
+/* Fields whose collections are measured. */
 static const struct {
 	const char *rule;
 	enum triage_measure_no measure;
@@ -54,12 +53,12 @@ struct named_field {
 struct triage_fields {
 	struct base_vec fields; /* struct named_field: instance fields, by class */
 	/*
-	 * indexed by class: start of the fields that it declares; they end where the fields of the
-	 * next class start
+	 * indexed by class: start of the fields that it declares, which end where those of the next
+	 * class start
 	 */
 	uint32_t *first;
 	/*
-	 * indexed by class: the class itself or its nearest superclass that has such a field, or
+	 * indexed by class: nearest class with such a field, starting at the class itself, or
 	 * HEAP_NONE
 	 */
 	uint32_t *nearest;
@@ -81,7 +80,7 @@ void triage_fields_close(struct triage_fields *f)
 
 /* ---- classes ---- */
 
-/* Returns the measure of a field, or TRIAGE_MEASURES if the table does not contain the field. */
+/* Returns the measure of a field, or TRIAGE_MEASURES if it is not in the table. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
 	for (size_t i = 0; i < sizeof(measured_fields) / sizeof(measured_fields[0]); i++)
@@ -107,7 +106,7 @@ static int find_own_fields(struct triage *t, struct triage_fields *f, uint32_t n
 		TRY(heap_field(heap, class->first_field + i, &field, err));
 		if (field.type == HPROF_OBJECT)
 			TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* A name with "." or "|" would be read as a path. */
+		/* A name with "." or "|" would be parsed as a path. */
 		if (!name[0] || strlen(name) >= FIELD_NAME_MAX || strpbrk(name, ".|"))
 			continue;
 		named.measure = measure_of(heap_class_name(heap, no), name);
@@ -126,8 +125,8 @@ static bool has_own(const struct triage_fields *f, uint32_t no)
 }
 
 /*
- * Finds the nearest class with named fields, for each class. Visits each class only a few times,
- * however long the chains of superclasses are.
+ * Finds the nearest class with named fields for each class. Visits each class only a few times,
+ * however long superclass chains are.
  */
 static int find_nearest(const struct heap *heap, struct triage_fields *f, struct hdb_error *err)
 {
@@ -187,7 +186,7 @@ int triage_fields_add(struct triage_fields *f, uint32_t ix, uint32_t class_no,
 
 /* ---- the contents of a field ---- */
 
-/* Takes `looks` from the budget. Returns false if the budget is smaller. */
+/* Takes `looks` from the budget. Returns false if there are not enough. */
 static bool spend(struct triage_fields *f, uint64_t looks)
 {
 	if (f->looks_left < looks)
@@ -218,7 +217,7 @@ static int open_sized(struct heap *heap, struct triage_fields *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Counts the items in a map's value: the elements of a collection or array, or 1. */
+/* Counts the items in a map's value: elements of a collection or array, or else 1. */
 static int count_value(struct heap *heap, struct triage_fields *f, const struct heap_value *value,
 		       uint64_t *count, struct hdb_error *err)
 {
@@ -240,7 +239,7 @@ static int count_value(struct heap *heap, struct triage_fields *f, const struct 
 	return HDB_OK;
 }
 
-/* Counts the items in all values of a map. *count does not change if the budget is too small. */
+/* Counts the items in all values of a map. Leaves *count unchanged if the budget is too small. */
 static int count_map(struct heap *heap, struct triage_fields *f, const struct heap_collection *map,
 		     uint64_t *count, struct hdb_error *err)
 {
@@ -278,8 +277,8 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 }
 
 /*
- * Adds the collection in a field. Among large collections keeps the one that retains the most, and
- * otherwise the one with the most elements.
+ * Adds the collection in a field. Keeps the large collection that retains the most or, if none is
+ * large, the one with the most elements.
  */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
 		    uint32_t ix, struct hdb_error *err)

@@ -1,7 +1,7 @@
 /*
  * queries/triage/triage_locals.c - finds the ThreadLocal whose values retain the most over all
- * threads, the class of values that retains the most, and what the thread that retains the most
- * holds.
+ * threads, the class of values that retains the most, and what is held by the thread that retains
+ * the most.
  */
 #include "analysis/dominator_children.h"
 #include "base/base_text.h"
@@ -33,7 +33,7 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 		f->count = f->bytes = 0;
 		return HDB_OK;
 	}
-	/* The objects that the thread dominates are sorted by retained size. */
+	/* Dominated objects are sorted by retained size. */
 	TRY(analysis_level_begin(&t->q->session, f->ix, true, &level, err));
 	TRY_FOUND(analysis_level_next(&t->q->session, &level, &path.nodes[1], err));
 	TRY(derive_retained(t->q->derive, path.nodes[1], &retained, err));

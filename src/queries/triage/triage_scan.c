@@ -1,11 +1,10 @@
 /*
- * queries/triage/triage_scan.c - measurements that need a pass over all objects and the field
- * values of some of them.
+ * queries/triage/triage_scan.c - takes measurements that need a pass over all objects and fields of
+ * some of them.
  *
- * The pass reads blocks on all threads and only collects the objects whose values are needed, in
- * order. The fields of these objects are then read from the dump on all threads, and examined in
- * order. If a class has more than SAMPLES_MAX objects, an evenly spaced sample of that size
- * represents all of them.
+ * The pass reads blocks on all threads, but only collects objects whose fields are needed, in
+ * order. Their fields are then read from the dump on all threads, and examined in order. If a class
+ * has more than SAMPLES_MAX objects, an evenly spaced sample of that size represents them.
  */
 #include "analysis/collection_fill.h"
 #include "analysis/contents.h"
@@ -22,13 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Maximum number of objects whose values are read for each line of the table, which takes a second.
- */
+/* Maximum number of objects to read fields of, per line of the table: about a second. */
 #define SAMPLES_MAX 500000u
 /*
- * A hash map is slow if it has at least this many elements, and at least this share of them share
- * slots.
+ * A hash map is slow if it has this many elements, and at least this fraction of them share slots.
  */
 #define COLLIDING_ELEMENTS 1000u
 #define COLLIDING_SHARE 0.7
@@ -38,20 +34,17 @@
 #define BATCH 1024u
 #define BATCHES_PER_THREAD 3u
 
-/*
- * An object, and the values of its fields `field` and `other`. Type 0 means that it has no such
- * field.
- */
+/* An object with its fields `field` and `other`. Type 0 means that it has no such field. */
 struct looked {
 	uint32_t ix;
 	struct heap_value field, other;
 	struct heap_object object;
 };
 
-/* The values of a class that are examined. */
+/* What to examine in objects of a class. */
 struct line {
 	const char *rule;
-	/* examines an object; NULL means triage_locals.c examines all objects */
+	/* examines an object; NULL leaves all objects to triage_locals.c */
 	int (*look)(struct triage *t, const struct line *line, const struct looked *at,
 		    struct hdb_error *err);
 	const char *class_name, *field, *other;
@@ -59,7 +52,7 @@ struct line {
 	bool with_sub;
 };
 
-/* Maximum number of lines in values.rules, which are bits of a word. */
+/* Maximum number of lines in values.rules, because each is a bit of a word. */
 #define LINES_MAX 32u
 
 struct collected {
@@ -108,7 +101,7 @@ static int add_retained(struct triage *t, struct triage_figure *f, uint32_t ix,
 	return HDB_OK;
 }
 
-/* Counts the objects whose field is null, and adds up their retained sizes. */
+/* Counts objects whose field is null, and adds up their retained sizes. */
 static int look_null(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
@@ -149,7 +142,7 @@ static int look_sum(struct triage *t, const struct line *line, const struct look
 	return HDB_OK;
 }
 
-/* Adds a large hash map whose elements share slots far more often than by chance. */
+/* Adds a large hash map whose elements share slots far more often than chance would explain. */
 static int look_collisions(struct triage *t, const struct heap_object *object,
 			   struct hdb_error *err)
 {
@@ -179,8 +172,8 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
 }
 
 /*
- * Compares the number of elements in `field` with the length of the array in `other`, and adds the
- * unused room of collections that are at most half full. Empty collections are counted separately.
+ * Compares the number of elements in `field` with the length of the array in `other`, and adds up
+ * the unused slots of collections that are at most half full. Counts empty collections separately.
  */
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
@@ -196,7 +189,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	(void)line;
 	if (!at->field.type)
 		return HDB_OK;
-	/* Identifiers are looked up here, on the calling thread, and not in read_fields. */
+	/* IDs are looked up here, on the calling thread, and not in read_fields. */
 	TRY_ERRORS(r = find_object(heap, &at->other, &array_ix, err));
 	if (r == HDB_OK)
 		TRY(heap_object(heap, array_ix, &array, err));
@@ -205,7 +198,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
-		/* The shared empty array of ArrayList belongs to no list. */
+		/* ArrayList's shared empty array belongs to no list. */
 		if (array.ix != HEAP_NONE)
 			TRY(derive_dominator(t->q->derive, array.ix, &dominator, err));
 		bytes = at->object.shallow_bytes + (dominator == at->ix ? array.shallow_bytes : 0);
@@ -236,7 +229,7 @@ static const struct line values[] = {
 #include <queries/triage/values.rules.h>
 };
 #define LINES (sizeof(values) / sizeof(values[0]))
-_Static_assert(LINES <= LINES_MAX, "lines are bits of a word");
+_Static_assert(LINES <= LINES_MAX, "each line must be a bit of a word");
 
 /* ---- the pass ---- */
 
@@ -261,7 +254,7 @@ static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error
 }
 
 /*
- * Results of `scan_make` for a block. bytes[0] of the block contains the objects to examine
+ * Results of scan_make for a block. bytes[0] of the block contains the objects to examine
  * (uint32_t).
  */
 struct found {
@@ -327,7 +320,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 	struct derive *derive = s->t->q->derive;
 
 	TRY(triage_counts_weak(s->t, &s->counts_weak, err));
-	/* Building a table closes the columns of other tables, so these are prepared afterwards. */
+	/* Building a table closes the columns of others, so prepare these afterwards. */
 	if (s->counts_weak)
 		TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));
@@ -343,7 +336,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 				 err);
 }
 
-/* Determines which lines examine which classes, and counts the objects of these classes. */
+/* Finds which lines examine which classes, and counts the objects of these. */
 static void choose_classes(struct scan *s)
 {
 	struct heap *heap = s->t->q->heap;
@@ -439,8 +432,7 @@ static int look_at_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error
 }
 
 /*
- * Finds the positions of a line's fields. A path that follows references has no position, so `look`
- * reads it.
+ * Finds the positions of a line's fields. A path that follows references has none; `look` reads it.
  */
 static int find_places(struct scan *s, size_t no, struct hdb_error *err)
 {
@@ -476,7 +468,7 @@ static int look_at_all(struct scan *s, size_t no, struct hdb_error *err)
 	TRY(find_places(s, no, err));
 	if (values[no].field)
 		TRY(heap_open_dump(s->t->q->heap, err));
-	/* Previous lines may have built tables, which closes the columns. */
+	/* Earlier lines may have built tables, which closes the columns. */
 	TRY(heap_prepare_blocks(s->t->q->heap, threads, err));
 	for (unsigned i = 0; i < pipeline.slot_count; i++)
 		s->batches[i].view.src = s->t->q->heap->dump.source;
@@ -557,7 +549,7 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	struct heap_object object;
 
 	assert(count > 1);
-	/* Strings that the VM truncated may have different continuations. */
+	/* Strings that the VM truncated may really differ. */
 	if (zeroed && run[0].array_ix != HEAP_NONE) {
 		TRY(heap_object(t->q->heap, run[0].array_ix, &object, err));
 		if (object.length > zeroed)
@@ -573,8 +565,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
-	 * Keeps the string with the most copies or, if several have as many, the first by ID,
-	 * because the order of runs differs between processes.
+	 * Keeps the string with the most copies; of several, the first by ID, because the order of
+	 * runs differs between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;

@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_threads.c - threads that wait for each other's locks, and threads that were
- * never started.
+ * queries/triage/triage_threads.c - measures threads that wait for each other's locks, and threads
+ * that were never started.
  */
 #include "queries/objects/thread_state.h"
 #include "queries/objects/thread_waits.h"
@@ -11,9 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * If at least this many threads have no record, a pass over them to find the reason is worthwhile.
- */
+/* Number of threads without a record from which a pass to find the reason is worthwhile. */
 #define UNLISTED_LEAST 1000u
 /* Counts the threads that were never started, and subtracts them from the number of threads. */
 static int count_new(struct triage *t, uint64_t listed, struct hdb_error *err)
@@ -70,6 +68,6 @@ int triage_take_threads(struct triage *t, struct hdb_error *err)
 	t->figures[TRIAGE_STUCK].count = t->verdict.stuck[0] != '\0';
 	(void)snprintf(t->figures[TRIAGE_STUCK].detail, sizeof(t->figures[TRIAGE_STUCK].detail),
 		       "%s", t->verdict.stuck);
-	/* If the dump is missing, fields cannot be read. */
+	/* Without the dump, fields cannot be read. */
 	return r == HDB_ECHANGED ? HDB_OK : r;
 }

@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_totals.c - measurements based on totals by class, on roots, and on the
- * dominator tree.
+ * queries/triage/triage_totals.c - takes measurements from totals by class, roots and the dominator
+ * tree.
  */
 #include "analysis/groups.h"
 #include "analysis/properties.h"
@@ -97,8 +97,8 @@ static void add_sets(struct triage *t, const struct analysis_groups *groups)
 }
 
 /*
- * Finds the class of small objects that takes the most memory, and the garbage with which old
- * collectors fill gaps.
+ * Finds the class whose small objects take the most memory, and the garbage that old collectors
+ * fill gaps with.
  */
 static void add_classes(struct triage *t, const struct analysis_groups *groups)
 {
@@ -109,10 +109,7 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
-		/*
-		 * Dumps contain such arrays as int[], and they cannot be distinguished from other
-		 * int[].
-		 */
+		/* In dumps, these arrays are int[] like any other. */
 		const bool is_filler = strcmp(name, "int[]") == 0 ||
 				       strncmp(name, "jdk.internal.vm.Filler",
 					       strlen("jdk.internal.vm.Filler")) == 0;
@@ -144,8 +141,8 @@ static int count_classes(struct triage *t, struct hdb_error *err)
 /* ---- roots ---- */
 
 /*
- * Adds up the memory that JNI global references keep alive: the retained sizes of their objects on
- * the top level.
+ * Adds up what JNI global references keep alive: the retained sizes of their objects at the top
+ * level.
  */
 static int add_jni(struct triage *t, struct hdb_error *err)
 {
@@ -254,8 +251,8 @@ static int add_limit(struct triage *t, struct hdb_error *err)
 }
 
 /*
- * Measures sets of classes. Retained sizes of classes take a pass over the dominator tree, so they
- * are computed only if there are so many objects of a set that a rule may fire.
+ * Measures sets of classes. Computes retained sizes, which take a pass over the dominator tree,
+ * only if a set has so many objects that a rule may fire.
  */
 static int measure_sets(struct triage *t, struct hdb_error *err)
 {
@@ -284,7 +281,7 @@ int triage_take_totals(struct triage *t, struct hdb_error *err)
 {
 	struct derive_total whole;
 
-	/* Shares refer to the whole heap, whichever objects are examined. */
+	/* Percentages are of the whole heap, whichever objects are examined. */
 	TRY(analysis_heap_total(&t->q->session, &whole, err));
 	t->whole_bytes = whole.shallow_bytes;
 	t->retained_bytes = whole.retained_bytes;

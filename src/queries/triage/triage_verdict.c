@@ -1,6 +1,6 @@
 /*
- * queries/triage/triage_verdict.c - the verdict of the leaks query, so that triage and the overview
- * describe the largest suspect in the same way as leaks.
+ * queries/triage/triage_verdict.c - reads the verdict of the leaks query, so that triage and the
+ * overview describe the largest suspect as leaks does.
  */
 #include "queries/triage/triage.h"
 #include "queries/queries.h"
@@ -23,7 +23,7 @@ uint64_t triage_number(const struct query *row, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* Keeps the current suspect, whose rows are complete, if it gives a better verdict. */
+/* Keeps the current suspect, now complete, if its verdict is better. */
 static void keep(struct analysis_verdict *best, struct analysis_verdict *current)
 {
 	const uint64_t listed = best->listed + 1;

@@ -1,13 +1,13 @@
 /*
- * queries/triage/triage_weak.c - determines whether objects that only weak, soft, phantom and final
- * references hold may be so many that a rule fires.
+ * queries/triage/triage_weak.c - finds out whether objects held only by weak, soft, phantom and
+ * final references may be so many that a rule fires.
  *
- * The tree of strong references shows which objects these are. Building it takes long, and in most
- * heaps they are few, so an upper bound is computed first. All paths from a dominator to what it
- * dominates lie below it. Objects below a dominator are therefore reachable by strong references if
- * the dominator is, unless it is or dominates a reference object. So what may be held only weakly
- * is at or below an object that was not found by strong references, and that has no immediate
- * dominator or one that is or dominates a reference object.
+ * The tree of strong references identifies these objects, but takes long to build, and in most
+ * heaps they are few. So an upper bound is computed first. All paths from a dominator to what it
+ * dominates lie below it. So if a dominator is strongly reachable, so are the objects below it,
+ * unless it is or dominates a reference object. Only objects at or below an object that was not
+ * found by strong references, and whose immediate dominator is missing, or is or dominates a
+ * reference object, may therefore be held weakly.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
