@@ -1,5 +1,5 @@
 /*
- * queries/traces/leak_traces.c - finds leaking objects and groups them; leak_traces.h defines the
+ * queries/traces/leak_traces.c - finds leaking objects and groups them; see leak_traces.h for the
  * terms.
  *
  * The paths of all leaking objects form a tree. Only its nodes are kept, and each is read and
@@ -32,7 +32,7 @@ static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct ba
 	return r == HDB_OK && is_leaking ? base_vec_push(found, &ix, sizeof(ix), err) : r;
 }
 
-/* Examines the instances of a block that rules apply to. */
+/* Examines the instances of a block that rules exist for. */
 static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 			 struct base_vec *found, struct hdb_error *err)
 {
@@ -92,11 +92,11 @@ static int find_leaking(struct leak_traces *t, bool only_watched, struct base_ve
 
 /* ---- the tree of their paths ---- */
 
-/* State while the tree of paths is built. Bit sets are by index of the object. */
+/* State while building the tree of paths. Bit sets are indexed by object. */
 struct tree {
 	struct leak_traces *traces;
 	uint64_t *leaking; /* bits */
-	/* bit set: objects for which it is known whether a leaking object is above them */
+	/* bit set: objects for which held_by_other is known */
 	uint64_t *known;
 	uint64_t *held_by_other; /* bit set: objects with a leaking object above them */
 	struct base_idmap nodes; /* object to its node */
@@ -111,8 +111,8 @@ static struct leak_node *node_at(const struct leak_traces *t, uint32_t no)
 }
 
 /*
- * Determines whether another leaking object is above this one, and stores the result for all
- * objects on the way, so each object is visited only once.
+ * Finds out whether another leaking object is above this one, and stores the result for all objects
+ * on the way, so that each is visited only once.
  */
 static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
@@ -137,9 +137,7 @@ static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *e
 	return HDB_OK;
 }
 
-/*
- * Adds the objects of a path that are not in the tree, parents first. Sets *node to the node of ix.
- */
+/* Adds the missing objects of a path to the tree, parents first. Sets *node to the node of ix. */
 static int add_path(struct tree *tree, uint32_t ix, uint32_t *node, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;
@@ -167,10 +165,7 @@ static int add_path(struct tree *tree, uint32_t ix, uint32_t *node, struct hdb_e
 	return HDB_OK;
 }
 
-/*
- * Adds a leaking object to the group in which it is counted: hidden, unreachable, held by another
- * leaking object, or traced.
- */
+/* Counts a leaking object as hidden, unreachable, held by another leaking object, or traced. */
 static int add_found(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
 	struct leak_traces *t = tree->traces;
@@ -229,7 +224,7 @@ BASE_ORDER(compare_children, struct child, BASE_UP(parent), BASE_UP(ix))
 /* State of the search for references from one parent to its children in the tree. */
 struct naming {
 	struct leak_traces *traces;
-	const struct child *children; /* children in order of index */
+	const struct child *children; /* sorted by index */
 	size_t count;
 };
 
@@ -245,10 +240,7 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	if (s.low == n->count || n->children[s.low].ix != reference->to)
 		return HDB_OK;
 	node = node_at(n->traces, n->children[s.low].node);
-	/*
-	 * The first reference is used, but a reference that is not followed late takes precedence
-	 * over one that is.
-	 */
+	/* Use the first reference, but prefer one that is not followed late. */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
 	node->is_named = true;
@@ -261,7 +253,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	const uint32_t n = (uint32_t)t->nodes.count;
 	BASE_FREED struct child *list = NULL;
 
-	/* Restores the steps, which the search may have used up. */
+	/* The search may have used up the steps. */
 	trace_graph_rewind(&t->graph);
 	TRY(BASE_ALLOC(list, n + 1ull, "paths", err));
 	for (uint32_t i = 0; i < n; i++)
@@ -279,7 +271,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Determines the status of each node by the rules on single objects. */
+/* Finds the status of each node by the rules on single objects. */
 static int inspect_nodes(struct leak_traces *t, struct hdb_error *err)
 {
 	for (uint32_t i = 0; i < t->nodes.count; i++) {
@@ -313,8 +305,8 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 /* ---- objects that may leak, and their sizes ---- */
 
 /*
- * Computes the sizes of leaking objects and of objects of unknown status on their paths, that is,
- * of all objects below the last object that does not leak.
+ * Computes the sizes of leaking objects and of objects of unknown status on their paths, which are
+ * all objects below the last one that does not leak.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
@@ -340,17 +332,15 @@ static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 
 /* ---- signatures ---- */
 
-/* For computing signatures. */
+/* State while computing signatures. */
 struct signer {
 	struct leak_traces *traces;
-	/*
-	 * uint32_t: nodes from the leaking object up to the object with the first suspect reference
-	 */
+	/* uint32_t: nodes from the leaking object up to the one with the first suspect reference */
 	struct base_vec *way;
 	uint64_t walked;
 };
 
-/* Raises the trace's sizes to those of this object. The first leaking object retains the most. */
+/* Raises the trace's sizes to this object's. The first leaking object retains the most. */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
 		   struct hdb_error *err)
 {
@@ -366,7 +356,7 @@ static int measure(struct leak_traces *t, const struct leak_node *node, struct l
 
 /*
  * Walks up from a leaking object to the nearest object that does not leak. Sets *first to the
- * position in `way` of the topmost leaking object. The references above it are suspect.
+ * position in `way` of the topmost leaking object; the references above it are suspect.
  */
 static int walk_up(struct signer *s, struct leak_trace *trace, size_t *first, struct hdb_error *err)
 {
@@ -450,7 +440,7 @@ static int sign_all(struct leak_traces *t, struct hdb_error *err)
 
 /* ---- groups ---- */
 
-/* Sorts the application's leaks first. Equal signatures become neighbours. */
+/* Sorts the application's leaks first. Equal signatures become adjacent. */
 BASE_ORDER(compare_signatures, struct leak_trace,
 	   BASE_FALSE_FIRST(x->rule != NULL, y->rule != NULL),
 	   BASE_BY(memcmp(x->signature, y->signature, sizeof(x->signature))), BASE_UP(ix))
@@ -484,7 +474,7 @@ static int make_groups(struct leak_traces *t, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Names references, determines the status of objects, and groups the traces. */
+/* Names references, finds the status of objects, and groups the traces. */
 static int describe_traces(struct leak_traces *t, struct hdb_error *err)
 {
 	TRY(name_references(t, err));

@@ -1,13 +1,13 @@
 /*
- * queries/traces/leak_traces.h - leaking objects of Android applications, with the paths that keep
- * them alive, as LeakCanary shows them.
+ * queries/traces/leak_traces.h - finds leaking objects of Android applications and the paths that
+ * keep them alive, as LeakCanary shows them.
  *
- * A path has three parts. In the first part, down to the last object that is known not to leak, no
- * reference is the cause. In the last part, which begins at the next leaking object, all objects
- * are held only by that object. The references in between are suspect, and one of them is the leak.
- * Objects with the same suspect references form one group; its signature is the SHA-1 of the
- * classes and names of these references, the same as that of LeakCanary's Shark. An object whose
- * path passes another leaking object is not listed.
+ * A path has three parts. The first ends at the last object that is known not to leak; no reference
+ * in it is the cause. The last begins at the next leaking object, which alone holds all objects
+ * after it. The references in between are suspect: one of them is the leak. Objects with the same
+ * suspect references form a group. Its signature is the SHA-1 of the classes and names of these
+ * references, as in LeakCanary's Shark. An object whose path passes another leaking object is not
+ * listed.
  *
  * leak_traces_find finds and groups all leaking objects. leak_steps_get then describes one path at
  * a time.
@@ -19,9 +19,9 @@
 #include "queries/inspect/inspect.h"
 #include "queries/traces/trace_search.h"
 
-/* The value of a size that was not computed. */
+/* Value of a size that was not computed. */
 #define LEAK_NO_SIZE UINT64_MAX
-/* Number of steps shown at each end of a path; the steps in between are only counted. */
+/* Number of steps shown at each end of a path. Those in between are only counted. */
 #define LEAK_STEPS_ENDS 200u
 
 /* Status of an object on a path: unknown, known not to leak, leaking. */
@@ -29,7 +29,7 @@ enum leak_status { LEAK_UNKNOWN, LEAK_THERE, LEAK_GONE };
 
 /* A leaking object and its path. */
 struct leak_trace {
-	/* the first rule that applies to the path; NULL if no library is at fault */
+	/* first rule that matches the path; NULL if no library is at fault */
 	const struct library_rule *rule;
 	uint64_t bytes, objects; /* sizes retained by the first leaking object on the path */
 	uint32_t ix;
@@ -37,7 +37,7 @@ struct leak_trace {
 	uint8_t signature[BASE_SHA1_BYTES];
 };
 
-/* All objects held by the same references. */
+/* All leaking objects held by the same references. */
 struct leak_group {
 	const struct library_rule *rule; /* NULL means a leak of the application */
 	size_t first, count;             /* its traces: traces[first, first + count) */
@@ -51,12 +51,15 @@ struct leak_traces {
 	struct trace_graph graph;
 	struct trace_search search;
 	struct inspector inspector;
-	/* groups of the application's leaks first; within these and the others, by retained size */
-	struct base_vec groups;         /* struct leak_group */
-	struct base_vec traces;         /* struct leak_trace, sorted by group */
-	struct base_vec unreachable;    /* uint32_t: unreachable leaking objects */
-	uint64_t found;                 /* number of leaking objects */
-	uint64_t library_groups, bytes; /* groups that are a library's fault; total of all groups */
+	/*
+	 * groups of the application's leaks, then those of libraries; each sorted by retained size
+	 */
+	struct base_vec groups;      /* struct leak_group */
+	struct base_vec traces;      /* struct leak_trace, sorted by group */
+	struct base_vec unreachable; /* uint32_t: unreachable leaking objects */
+	uint64_t found;              /* number of leaking objects */
+	/* number of groups that are a library's fault; total size of all groups */
+	uint64_t library_groups, bytes;
 	/* number of leaking objects retained by another leaking object */
 	uint64_t held_by_other;
 	/* number of traces omitted because all paths together are too long */
@@ -65,11 +68,10 @@ struct leak_traces {
 };
 
 /*
- * Finds leaking objects, their paths and their groups. If only_watched is set, finds only objects
- * that the program itself (ObjectWatcher) expected to be collected, otherwise all objects that the
- * rules recognise. If the heap is filtered, only objects of shown heaps are listed, but all objects
- * count in retained sizes. `session` is borrowed. The caller must release *traces, even after a
- * failure.
+ * Finds leaking objects, their paths and their groups: only objects that the program itself
+ * (ObjectWatcher) expected to be collected if only_watched is set, otherwise all that the rules
+ * recognise. If the heap is filtered, only objects of shown heaps are listed, but retained sizes
+ * count all. `session` is borrowed. The caller must release *traces, even after a failure.
  */
 int leak_traces_find(struct leak_traces *traces, const struct session *session, bool only_watched,
 		     struct hdb_error *err);
@@ -85,7 +87,7 @@ struct leak_step {
 	uint32_t ix;
 	enum leak_status status;
 	bool is_suspect; /* whether that reference is suspect */
-	size_t reason;   /* offset in texts of the reason for this status, which may be empty */
+	size_t reason;   /* offset in texts of the reason for the status, which may be "" */
 	size_t labels;   /* offset in texts of other facts, separated by "; " */
 	/* offsets in texts of the name of the reference, with and without indexes */
 	size_t name, generic;
@@ -107,16 +109,13 @@ int leak_steps_unreachable(struct leak_traces *traces, size_t no, struct leak_st
 			   struct hdb_error *err);
 void leak_steps_release(struct leak_steps *steps);
 
-/* Returns the text at an offset. Borrowed until the steps are released. */
+/* Returns the text at an offset, borrowed until the steps are released. */
 static inline const char *leak_steps_text(const struct leak_steps *steps, size_t place)
 {
 	return (const char *)steps->texts.data + place;
 }
 
-/*
- * Writes the first suspect reference: "com.acme.Bus.listeners (static)". Writes nothing if there is
- * none.
- */
+/* Writes the first suspect reference, "com.acme.Bus.listeners (static)", or "" if there is none. */
 void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *steps, char *buf,
 			size_t size);
 
@@ -124,8 +123,8 @@ void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *ste
 
 /* A node of the tree of all paths. */
 struct leak_node {
-	struct trace_reference reference; /* reference through which the parent holds it */
-	/* first rule that applies to the path from the root */
+	struct trace_reference reference; /* reference by which the parent holds it */
+	/* first rule that matches the path from the root */
 	const struct library_rule *first_rule;
 	uint32_t ix;
 	uint32_t parent; /* index of the parent, or GRAPH_NONE for a root */

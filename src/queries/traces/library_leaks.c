@@ -1,6 +1,5 @@
 /*
- * queries/traces/library_leaks.c - finds the rules for known library references that apply to a
- * heap.
+ * queries/traces/library_leaks.c - finds the rules about library references that apply to a heap.
  */
 #include "queries/traces/library_leaks.h"
 
@@ -33,7 +32,7 @@ static const struct library_rule library_rules[] = {
 };
 static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
 
-/* The device on which the heap was dumped, as far as the heap records it. */
+/* The device that the heap comes from, as far as the dump records it. */
 struct device {
 	int64_t sdk; /* 0 means unknown */
 	char manufacturer[NAME_MAX_BYTES], build_id[NAME_MAX_BYTES];
@@ -65,10 +64,7 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
-/*
- * Returns whether a rule applies to a device. If the version is unknown, rules for all versions
- * apply.
- */
+/* Returns whether a rule applies to a device. All do if the version is unknown. */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||
@@ -105,7 +101,7 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 {
 	const struct library_rule *found = NULL;
 
-	/* If several rules apply, the last one is used. */
+	/* The last of several matching rules wins. */
 	for (size_t i = 0; i < library_rule_count; i++) {
 		const struct library_rule *rule = &library_rules[i];
 

@@ -1,17 +1,17 @@
 /*
- * queries/traces/library_leaks.h - references through which Android, vendors' variants of Android,
- * and tools are known to leak objects.
+ * queries/traces/library_leaks.h - references by which Android, vendors' variants of it, and tools
+ * are known to leak objects.
  *
- * The table library.rules lists classes, fields, and the affected versions and manufacturers. If an
- * object is held only by these references, the application is not at fault. Some references are
- * ignored altogether because a tool uses them to observe the object.
+ * The table library.rules lists classes, fields, and the affected versions and manufacturers. If
+ * only these references hold an object, the application is not at fault. Some are ignored
+ * altogether, because a tool uses them to observe the object.
  */
 #ifndef QUERIES_TRACES_LIBRARY_LEAKS_H
 #define QUERIES_TRACES_LIBRARY_LEAKS_H
 
 #include "analysis/session.h"
 
-/* The kind of reference to which a rule applies. */
+/* Kind of reference that a rule is about. */
 enum library_kind {
 	LIBRARY_FIELD,  /* a field of instances of the class and its subclasses */
 	LIBRARY_STATIC, /* a static field of the class */
@@ -22,11 +22,14 @@ enum library_kind {
 struct library_rule {
 	const char *id;
 	enum library_kind kind;
-	/* the reference never keeps an object alive; if not set, the leak is the library's fault */
+	/*
+	 * whether the reference never keeps an object alive; otherwise, the leak is the library's
+	 * fault
+	 */
 	bool is_ignored;
-	/* the collection grows by design, which matters only in a search for growth */
+	/* whether the collection grows by design, which matters only in a search for growth */
 	bool is_of_growth;
-	const char *class_name; /* class; for LIBRARY_LOCAL, the name of the thread */
+	const char *class_name; /* class, or name of the thread for LIBRARY_LOCAL */
 	const char *field;
 	unsigned sdk_least, sdk_most; /* range of API levels; 0 means no bound */
 	const char *manufacturer;     /* names separated by |; NULL means any */
@@ -39,11 +42,11 @@ struct library_leaks {
 	bool *is_for;
 };
 
-/* The purpose for which the rules are used. */
+/* What the rules are used for. */
 enum library_use {
 	LIBRARY_FOR_NOTHING, /* no rule applies */
 	LIBRARY_FOR_LEAKS,
-	/* only ignored references matter, and collections that grow by design are also ignored */
+	/* only ignored references matter, including collections that grow by design */
 	LIBRARY_FOR_GROWTH
 };
 
@@ -53,8 +56,8 @@ int library_leaks_init(struct library_leaks *leaks, const struct session *sessio
 void library_leaks_release(struct library_leaks *leaks);
 
 /*
- * Returns the rule for a class (for LIBRARY_LOCAL, a thread) and a field, or NULL if none applies
- * to this heap. `field` is NULL for kinds without a field.
+ * Returns the rule for a class (or thread, for LIBRARY_LOCAL) and a field, or NULL if none applies
+ * to this heap. `field` is NULL for kinds without one.
  */
 const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 					      enum library_kind kind, const char *class_name,

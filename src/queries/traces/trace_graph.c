@@ -1,6 +1,6 @@
 /*
- * queries/traces/trace_graph.c - decides which references leak traces follow; trace_graph.h has the
- * rules.
+ * queries/traces/trace_graph.c - decides which references leak traces follow; see trace_graph.h for
+ * the rules.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -18,14 +18,14 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of bytes in a key's text in a name. */
+/* Maximum size of a key's text in a name. */
 #define KEY_MAX_BYTES 256
 
 /* ---- objects by ID ---- */
 
 /*
- * Maximum number of pages per object, and an additional constant. With more pages, the objects are
- * too scattered for the table to be useful.
+ * Maximum number of pages per object, and in addition to that. With more, objects are too scattered
+ * for the table to pay off.
  */
 #define PAGES_PER_OBJECT 4u
 #define PAGES_MORE 65536u
@@ -99,10 +99,7 @@ static void trace_ids_release(struct trace_ids *ids)
 BASE_ORDER(compare_local, struct store_root, BASE_UP(thread_serial), BASE_UP(frame_number),
 	   BASE_UP(ix))
 
-/*
- * Loads the local variables of threads that have an object. Replaces thread_serial with the index
- * of that object.
- */
+/* Loads the local variables of threads with an object, whose index replaces thread_serial. */
 static int load_locals(struct trace_graph *graph, struct hdb_error *err)
 {
 	struct heap *heap = graph->session->heap;
@@ -171,16 +168,10 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 /* ---- plans ---- */
 
-/*
- * Sorts fields with the same name so that the one declared by the class itself comes first, because
- * it has the lower offset.
- */
+/* Of fields with the same name, the class's own comes first, because it has the lower offset. */
 BASE_ORDER(compare_planned, struct trace_field, BASE_BY_TEXT(name), BASE_UP(at))
 
-/*
- * Returns the rule for a field of a class's instances, which is the rule of the nearest superclass
- * that has one.
- */
+/* Returns the rule for a field of a class's instances: that of the nearest superclass with one. */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
 {
@@ -199,7 +190,7 @@ static const struct library_rule *field_rule(const struct trace_graph *graph, ui
 }
 
 /*
- * Returns whether the referents of a class are ignored. Final references count only if rules are
+ * Returns whether the referents of a class are ignored. Final references are followed if rules are
  * used, as in LeakCanary.
  */
 static bool is_weak(const struct trace_graph *graph, const struct store_class *class)
@@ -217,8 +208,8 @@ struct planning {
 };
 
 /*
- * Adds the reference fields that class `no` declares, and advances the offset past all of the
- * class's fields.
+ * Adds the reference fields that class `no` declares, and advances the offset past all of its
+ * fields.
  */
 static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no,
 		      struct hdb_error *err)
@@ -272,10 +263,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 	if (graph->plans[class_no])
 		return HDB_OK;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		/*
-		 * The topmost class is skipped, because on ART java.lang.Object has a reference to
-		 * the class.
-		 */
+		/* Skip the topmost class: in ART, java.lang.Object has a reference to its class. */
 		if (heap_class(heap, no)->super_no != STORE_NONE)
 			TRY(plan_class(graph, &p, no, err));
 		no = heap_class(heap, no)->super_no;
@@ -295,7 +283,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 
 void trace_graph_rewind(struct trace_graph *graph)
 {
-	/* the limit is several times the number of objects, which no normal heap exceeds */
+	/* several times the number of objects, which no normal heap exceeds */
 	graph->steps_left = 8 * (uint64_t)graph->session->heap->object_count + 1000000;
 }
 
@@ -338,7 +326,7 @@ void trace_graph_release(struct trace_graph *graph)
 	*graph = (struct trace_graph){ .session = NULL };
 }
 
-/* Passes a field on, unless it is null or the dump does not contain its object. */
+/* Passes on a field, unless it is null or its object is not in the dump. */
 static int take_field(struct trace_graph *graph, const struct heap_instance *instance,
 		      const struct trace_field *field, const struct trace_taker *taker,
 		      struct hdb_error *err)
@@ -382,7 +370,7 @@ static int read_instance(struct trace_graph *graph, uint32_t ix, uint32_t class_
 	TRY(trace_graph_plan(graph, class_no, err));
 	plan = graph->plans[class_no];
 	assert(plan);
-	/* Strings include their characters, so these are not followed. */
+	/* Strings include their characters. */
 	if (!plan->count || heap_string_layout(heap, class_no))
 		return HDB_OK;
 	TRY_FOUND(heap_instance_open(heap, ix, &instance, err));
@@ -414,7 +402,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
 			continue;
 		TRY(heap_text(heap, fields.field.name_text, name, sizeof(name), err));
-		/* these fields contain ART's own data about the class, and are not followed */
+		/* ART's own data about the class */
 		if (strcmp(name, "$staticOverhead") == 0 || strcmp(name, "$classOverhead") == 0)
 			continue;
 		if (has_rules)
@@ -430,10 +418,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/*
- * Returns whether an array contains boxed numbers. In leak traces, such an array includes the
- * boxes.
- */
+/* Returns whether an array contains boxed numbers, which leak traces count as part of it. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
 	static const char package[] = "java.lang.";

@@ -2,13 +2,12 @@
  * queries/traces/trace_graph.h - the references that leak traces follow, object by object, in a
  * fixed order.
  *
- * The graph differs from the graph of the heap. It omits weak, soft, phantom and final references,
- * and references from an object to its class, from a class to its superclass and class loader, from
- * a string to its characters, from an array of boxes to the boxes, and references that belong to
- * tools. Known collections refer directly to their elements (trace_virtual.c) in addition to their
- * internals. Fields are sorted by name, so that the same one of several shortest paths is found in
- * every dump. The order is the same as in LeakCanary's Shark, so that both compute the same
- * signatures.
+ * This graph differs from that of the heap. It omits weak, soft, phantom and final references, and
+ * references from an object to its class, from a class to its superclass and class loader, from a
+ * string to its characters, from an array of boxes to the boxes, and those that belong to tools.
+ * Known collections also refer directly to their elements (trace_virtual.c). Fields are sorted by
+ * name, so that every dump gives the same one of several shortest paths. The order is that of
+ * LeakCanary's Shark, so that both compute the same signatures.
  */
 #ifndef QUERIES_TRACES_TRACE_GRAPH_H
 #define QUERIES_TRACES_TRACE_GRAPH_H
@@ -18,30 +17,25 @@
 
 /*
  * A table in memory for looking up objects by ID, for passes that look up every reference of a
- * heap. IDs are addresses, and most heaps occupy one range of addresses. For each block of 256
- * addresses, the table stores the index of its first object; for each object, the lowest byte of
- * its ID. This takes about two bytes per object.
+ * heap. IDs are addresses, and most heaps occupy one range of them. For each page of 256 addresses,
+ * the table stores the index of its first object; for each object, the lowest byte of its ID. This
+ * takes about two bytes per object.
  */
 struct trace_ids {
 	struct heap *heap;      /* borrowed, as is `work` */
 	struct base_work *work; /* borrowed */
 	/*
-	 * first: lowest ID, rounded down. page_count is 0 if the IDs are too far apart, in which
-	 * case heap_find is used.
+	 * lowest ID, rounded down, and number of pages; page_count is 0 if the IDs are too far
+	 * apart, so that heap_find is used
 	 */
 	uint64_t first, page_count;
-	/*
-	 * indexed by page of 256 IDs: index of the first object in the page; page_count + 1 entries
-	 */
+	/* indexed by page of 256 IDs: index of its first object; page_count + 1 entries */
 	uint32_t *pages;
 	uint8_t *low; /* indexed by object: lowest byte of its ID */
 	struct base_big pages_big, low_big;
 };
 
-/*
- * Finds an object, like heap_find. Returns HDB_OK or HDB_NOTFOUND. Thread-safe if page_count is not
- * 0.
- */
+/* Like heap_find. Returns HDB_OK or HDB_NOTFOUND. Thread-safe unless page_count is 0. */
 static inline int trace_ids_find(struct trace_ids *ids, uint64_t id, uint32_t *ix,
 				 struct hdb_error *err)
 {
@@ -81,7 +75,7 @@ struct trace_reference {
 	uint32_t name_text; /* index of a string */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
-	bool is_late;       /* followed only when no other reference is left */
+	bool is_late;       /* whether it is followed only when no other reference is left */
 };
 
 /* A reference field of a class's instances. */
@@ -100,9 +94,7 @@ struct trace_plan {
 	struct trace_field fields[];
 };
 
-/*
- * State for reading references. Not shared between threads, except as described in trace_search.c.
- */
+/* State for reading references. Not thread-safe, except as described in trace_search.c. */
 struct trace_graph {
 	const struct session *session;
 	enum library_use use;
@@ -116,14 +108,14 @@ struct trace_graph {
 	uint8_t *shapes;
 	struct base_vec locals; /* struct store_root: local variables, sorted by thread */
 	/*
-	 * number of steps left inside collections, which limits the work on chains that many
-	 * objects share
+	 * number of steps left inside collections; limits the work on chains that many objects
+	 * share
 	 */
 	uint64_t steps_left;
-	uint32_t new_activities_ix; /* the first of ActivityThread's new activities, or HEAP_NONE */
+	uint32_t new_activities_ix; /* first of ActivityThread's new activities, or HEAP_NONE */
 };
 
-/* Receives one reference. A result other than HDB_OK ends the reading. */
+/* Receives one reference. Any result but HDB_OK ends the reading. */
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
@@ -141,16 +133,13 @@ int trace_graph_init(struct trace_graph *graph, const struct session *session, e
 		     struct hdb_error *err);
 void trace_graph_release(struct trace_graph *graph);
 
-/* Restores the number of steps. Must be called before another pass over all objects. */
+/* Restores the number of steps before another pass over all objects. */
 void trace_graph_rewind(struct trace_graph *graph);
 
-/* Builds the plan of a class if it does not exist yet. */
+/* Builds the plan of a class, unless it exists. */
 int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_error *err);
 
-/*
- * Returns the index of the first local variable of thread `ix` or of a later thread, or
- * locals.count if there is none.
- */
+/* Returns the first index in `locals` for thread `ix` or a later one, or locals.count. */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
 /* Returns whether an array contains boxed numbers, which are then part of the array. */
@@ -164,7 +153,7 @@ int trace_graph_read(struct trace_graph *graph, uint32_t ix, trace_take take, vo
 int trace_reference_name(struct trace_graph *graph, const struct trace_reference *reference,
 			 char *buf, size_t size, struct hdb_error *err);
 
-/* Writes the name, with "[x]" for every index, because signatures must not depend on indexes. */
+/* Writes the name with "[x]" for every index, for signatures, which must not depend on indexes. */
 int trace_reference_generic(struct trace_graph *graph, const struct trace_reference *reference,
 			    char *buf, size_t size, struct hdb_error *err);
 
@@ -178,7 +167,7 @@ int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library
 /* ---- trace_virtual.c ---- */
 
 /*
- * Returns the rule for reading elements of a class's instances, or 0 if the class is not a known
+ * Returns the rule for reading the elements of a class's instances, or 0 if it is not a known
  * collection.
  */
 uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);
@@ -187,10 +176,7 @@ uint8_t trace_shape_of(struct heap *heap, uint32_t class_no);
 int trace_virtual_read(struct trace_graph *graph, uint32_t ix, uint32_t class_no,
 		       const struct trace_taker *taker, struct hdb_error *err);
 
-/*
- * Finds the object in which Android's ActivityThread keeps new activities. Sets *out to HEAP_NONE
- * if there is none.
- */
+/* Finds the object in which Android's ActivityThread keeps new activities, or HEAP_NONE. */
 int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error *err);
 
 #endif

@@ -2,7 +2,7 @@
  * queries/traces/trace_search.c - finds the paths of leak traces.
  *
  * The references of all objects are first read into packed rows, in the order of the dump. The
- * search uses these rows, and reads an object again only if it has references to be followed late.
+ * search uses the rows, and reads an object again only if some of its references are followed late.
  */
 #include "queries/traces/trace_search.h"
 
@@ -21,15 +21,15 @@
 #include <string.h>
 
 /*
- * The references of all objects that leak traces follow, as rows of a graph in memory.
+ * Reads all references that leak traces follow into rows of a graph in memory.
  *
- * The objects are read in the order of the dump, on all threads. The calling thread reads
- * collections, classes, threads and long arrays, because reading these is not thread-safe.
+ * Threads read objects in the order of the dump. The calling thread reads collections, classes,
+ * threads and long arrays, because that is not thread-safe.
  */
 
-/* Maximum number of targets collected before they are written to a long row. */
+/* Maximum number of targets to collect before writing them to a long row. */
 #define TARGETS_MAX 65536u
-/* Maximum length of arrays that other threads read. The calling thread reads longer arrays. */
+/* Maximum length of an array that other threads read; the calling thread reads longer ones. */
 #define ELEMENTS_MAX 16384u
 
 /* How objects of a class are read, as bits. */
@@ -63,7 +63,7 @@ struct reading {
 	struct base_view view;
 };
 
-/* Reads the head of an object's sub-record. Returns false if it is a different sub-record. */
+/* Reads the head of an object's sub-record. Returns false if the tag differs. */
 static bool read_head(struct reading *r, uint64_t offset, uint8_t tag, struct hprof_sub *sub)
 {
 	const unsigned id_size = r->builder->heap->id_size;
@@ -174,7 +174,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
-	/* The next thread with local variables, because a thread refers to its local variables. */
+	/* next thread with local variables, which it refers to */
 	uint32_t thread = HEAP_NONE;
 
 	heap_prefetch_ahead(m->heap, block->block_no);
@@ -210,7 +210,7 @@ static int take_target(void *ctx, const struct trace_reference *reference, struc
 	return graph_rows_add_long(m->rows, &m->row->longs, m->targets.data, TARGETS_MAX, err);
 }
 
-/* Completes a row. If it has no targets yet, the object has not been read. */
+/* Completes a row. A row without targets means that the object is still to be read. */
 static int finish_row(void *ctx, const struct derive_block *block,
 		      const struct derive_left_row *left, struct graph_row *row,
 		      struct hdb_error *err)
@@ -245,7 +245,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 		return HDB_OK;
 	TRY(trace_graph_plan(m->graph, no, err));
 	m->how[no] &= (uint8_t)~BY_CALLER;
-	/* Strings include their characters, so they have no references. */
+	/* Strings include their characters and have no references. */
 	if (m->graph->shapes[no])
 		m->how[no] |= BY_CALLER;
 	else if (m->graph->plans[no]->count && !heap_string_layout(m->heap, no))
@@ -253,7 +253,7 @@ static int plan_counted(void *ctx, const struct heap_count *count, struct hdb_er
 	return HDB_OK;
 }
 
-/* Determines how the objects of each class are read. */
+/* Finds how the objects of each class are read. */
 static int plan_classes(struct row_builder *m, struct hdb_error *err)
 {
 	int r;
@@ -264,8 +264,7 @@ static int plan_classes(struct row_builder *m, struct hdb_error *err)
 				     BY_CALLER :
 				     BY_CALLER | BY_ELEMENTS;
 	/*
-	 * If the import's counts are missing, the calling thread builds each plan when it first
-	 * needs it.
+	 * Without the import's counts, the calling thread builds each plan when it first needs it.
 	 */
 	r = heap_each_count(m->heap, plan_counted, m, err);
 	m->most = ELEMENTS_MAX;
@@ -282,8 +281,8 @@ static void release_builder(struct row_builder *m)
 }
 
 /*
- * Fills in *rows. In late[], which has room for all objects, sets a bit for each object with
- * references that are followed late. The caller must release the rows, even after a failure.
+ * Fills in *rows, and sets the bit in late[] of each object with references that are followed late.
+ * The caller must release the rows, even after a failure.
  */
 static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_t *late,
 		     struct hdb_error *err)
@@ -314,8 +313,8 @@ static int make_rows(struct trace_graph *graph, struct graph_rows *rows, uint64_
 /* ---- roots ---- */
 
 /*
- * Root kinds in the order in which they are tried, as in LeakCanary. Roots of other kinds do not
- * keep objects alive.
+ * Root kinds in the order in which they are tried, as in LeakCanary. Other kinds do not keep
+ * objects alive.
  */
 static const uint8_t root_order[] = {
 	HPROF_ROOT_THREAD_OBJECT, HPROF_ROOT_THREAD_BLOCK, HPROF_ROOT_STICKY_CLASS,
@@ -324,12 +323,12 @@ static const uint8_t root_order[] = {
 };
 #define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
 
-/* Returns the position of a root's kind in this order, or ROOT_KINDS if it is not in the order. */
+/* Returns the position of a root's kind in this order, or ROOT_KINDS. */
 static unsigned rank_root(const struct store_root *root)
 {
 	unsigned i = 0;
 
-	/* Local variables are treated as references from their thread, if the thread is known. */
+	/* A local variable of a known thread is a reference from that thread. */
 	if (root->kind == HPROF_ROOT_JAVA_FRAME && root->is_local)
 		return ROOT_KINDS;
 	while (i < ROOT_KINDS && root_order[i] != root->kind)
@@ -414,7 +413,7 @@ int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_erro
 
 /* ---- the search ---- */
 
-/* A queue of objects, large enough that it never wraps. */
+/* A queue of objects that never wraps. */
 struct queue {
 	uint32_t *ix;
 	uint64_t head, tail;
@@ -429,7 +428,7 @@ struct walk {
 	bool is_last;         /* whether only the last queue is left */
 };
 
-/* Adds an object that the search has just found, unless a queue already contains it. */
+/* Adds an object that the search just found, unless a queue contains it. */
 static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 {
 	struct trace_search *s = w->search;
@@ -444,8 +443,7 @@ static void enqueue(struct walk *w, uint32_t ix, bool is_late)
 			base_bit_put(w->is_waiting, ix);
 	} else if (!goes_last && base_bit_has(w->is_waiting, ix)) {
 		/*
-		 * The object moves to the first queue. Its entry in the last queue is skipped
-		 * later.
+		 * Move the object to the first queue. Its entry in the last queue is skipped later.
 		 */
 		base_bit_drop(w->is_waiting, ix);
 		assert(w->first.tail < s->graph->session->heap->object_count);
@@ -526,7 +524,7 @@ static int enqueue_roots(struct walk *w, struct hdb_error *err)
 static int init_queue(struct queue *queue, struct base_work *work, uint32_t n,
 		      struct hdb_error *err)
 {
-	/* Each object is added to one queue once, or to both queues if it is moved. */
+	/* Each object enters a queue once, or both queues if it is moved. */
 	int r = base_big_alloc_raw(work, &queue->big, ((uint64_t)n + 1) * sizeof(uint32_t),
 				   "paths of leak traces", err);
 

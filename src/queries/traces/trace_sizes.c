@@ -2,10 +2,10 @@
  * queries/traces/trace_sizes.c - computes the retained sizes of objects in the graph of leak
  * traces.
  *
- * Everything that an object dominates is below it in the tree of shortest paths. Dominators are
- * therefore computed only among the objects below the requested objects. A reference from an object
- * outside this set counts as a reference from the root, because each such object has a path that
- * passes none of the wanted objects.
+ * Everything that an object dominates is below it in the tree of shortest paths, so dominators are
+ * computed only among the objects below the requested ones. A reference from outside this set
+ * counts as one from the root, because every object outside has a path that passes none of the
+ * wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
@@ -20,7 +20,7 @@
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 16384u
 
-/* Adds the size of the boxes in an array. All boxes are as large as the first one. */
+/* Adds the size of the boxes in an array, assuming that all are as large as the first. */
 static int boxes_size(struct heap *heap, const struct heap_object *array, uint64_t *bytes,
 		      struct hdb_error *err)
 {
@@ -49,7 +49,7 @@ static int class_size(struct heap *heap, uint32_t class_no, uint64_t *bytes, str
 	*bytes = 0;
 	if (offset)
 		TRY(hprof_sub_read(&heap->dump.file, &heap->dump.view, offset, &sub, err));
-	/* The record without its tag. */
+	/* the record without its tag */
 	if (offset && sub.end > sub.offset)
 		*bytes = sub.end - sub.offset - 1;
 	return HDB_OK;
@@ -90,7 +90,7 @@ int trace_recorded_size(struct heap *heap, const struct heap_object *object, uin
 
 /* ---- dominators of the objects below the requested objects ---- */
 
-/* Adds the wanted objects to the set, and all objects below them in the tree. */
+/* Adds the wanted objects and all objects below them to the set. */
 static int find_below(struct trace_search *s, const uint32_t *wanted, size_t count,
 		      struct hdb_error *err)
 {
@@ -124,7 +124,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* State of the search for objects of the set to which objects outside the set refer. */
+/* State of the search for objects of the set that objects outside refer to. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;
@@ -175,13 +175,13 @@ static uint32_t next_below(const struct trace_search *s, uint32_t ix)
 	return HEAP_NONE;
 }
 
-/* The graph of the objects in the set, numbered by rank, and its roots. */
+/* The graph of the objects in the set, by rank, and its roots. */
 struct part {
 	struct trace_search *search;
 	struct graph_rows rows;
 	uint64_t *roots;
 	struct base_vec targets; /* uint32_t: targets of the current object, as ranks */
-	/* The group of rows being packed: the lengths of the rows, and where the next row goes. */
+	/* the group of rows being packed: lengths of the rows, and where the next one goes */
 	uint8_t length[GRAPH_GROUP];
 	uint8_t *group_end;
 	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];
@@ -275,11 +275,11 @@ struct sizing {
 	struct trace_search *search;
 	const struct base_vec *native;
 	struct heap_block *block; /* contains the current object */
-	/* numbers of the GRAPH_NUMBERS_STEP ranks around the current one */
+	/* dominator tree numbers of the ranks around the current one */
 	uint64_t numbers[GRAPH_NUMBERS_STEP];
 };
 
-/* Reads the numbers in the dominator tree of a rank and its neighbours. */
+/* Reads the dominator tree numbers of a rank and its neighbours. */
 static int read_numbers(const struct trace_search *s, uint32_t rank, uint64_t *numbers,
 			struct hdb_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * queries/traces/trace_virtual.c - known collections in leak traces, which refer directly to their
- * elements, whatever objects are in between.
+ * queries/traces/trace_virtual.c - makes known collections refer directly to their elements in leak
+ * traces, whatever objects are in between.
  *
  * This applies only to instances of exactly these classes, because subclasses may hold more than
- * elements. Each class is described by a row of data. Chains come from a dump and may be circular.
+ * elements. A row of data describes each class. Chains come from a dump and may be circular.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -11,10 +11,10 @@
 
 #include <string.h>
 
-/* Number of elements of an array read at a time. */
+/* Number of array elements to read at a time. */
 #define ELEMENTS_CHUNK 512u
 
-/* How the elements are found, starting from the field `store`. */
+/* How to find the elements, from the field `store` on. */
 enum trace_shape {
 	SHAPE_ARRAY,   /* elements of the array at `store`; only the first `size`, if given */
 	SHAPE_LINKED,  /* `value` of each node of the list, linked by `next` */
@@ -29,13 +29,11 @@ enum trace_shape {
 	SHAPE_NEW         /* new activities that have been destroyed */
 };
 
-/*
- * How to read a class. If a class has several rules, the first one whose own field exists is used.
- */
+/* How to read a class. Of several rules for a class, the first whose own field exists applies. */
 struct virtual_rule {
 	const char *class_name;
 	enum trace_shape shape;
-	const char *own;   /* a field that this version of the class declares; NULL for any */
+	const char *own;   /* field that this version of the class declares, or NULL for any */
 	const char *store; /* paths as in heap/known.h */
 	const char *size, *next, *key, *value;
 };
@@ -91,15 +89,12 @@ int trace_find_new_activities(struct heap *heap, uint32_t *out, struct hdb_error
 
 /* ---- reading ---- */
 
-/* IDs in the fields of a node. 0 for null and for a missing field. */
+/* IDs in the fields of a node; 0 for null or a missing field. */
 struct node {
 	uint64_t key, value, next;
 };
 
-/*
- * Positions of these fields in a class's instances. The size is 0 if a field is missing or not a
- * reference.
- */
+/* Positions of these fields in a class. The size is 0 if a field is missing or not a reference. */
 struct node_places {
 	uint32_t class_no; /* HEAP_NONE means not set yet */
 	struct heap_place key, value, next;
@@ -114,7 +109,7 @@ struct reading {
 	/* the reference to be passed on; all references share its other members */
 	struct trace_reference reference;
 	uint64_t no;               /* number of the next element */
-	struct node_places places; /* places of the fields in the class of the last node */
+	struct node_places places; /* places of the fields for the class of the last node */
 };
 
 /* Position in a chain of nodes, with the state of Brent's cycle detection. */
@@ -123,7 +118,7 @@ struct chain {
 	uint64_t steps, power;
 };
 
-/* Passes on a reference to the object with this ID, if the dump contains the object. */
+/* Passes on a reference to the object with this ID, if it is in the dump. */
 static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_t value,
 		   struct hdb_error *err)
 {
@@ -133,7 +128,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
-/* Reads the ID in a field. Sets *id to 0 if there is no such field. */
+/* Reads the ID in a field, or 0 if there is none. */
 static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {
@@ -173,7 +168,7 @@ static int node_field(struct reading *r, const struct heap_instance *instance,
 	return rc;
 }
 
-/* Reads all fields of a node at once, because maps have millions of nodes. */
+/* Reads all fields of a node at once; maps have millions of nodes. */
 static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hdb_error *err)
 {
 	struct heap_instance instance;
@@ -187,7 +182,7 @@ static int read_node(struct reading *r, uint32_t ix, struct node *out, struct hd
 	return node_field(r, &instance, r->places.next, &out->next, err);
 }
 
-/* Moves to the next node, or to HEAP_NONE at the end, in a cycle, or when no steps are left. */
+/* Moves to the next node. HEAP_NONE means the end, a cycle, or no steps left. */
 static int next_node(struct reading *r, struct chain *chain, uint64_t id, struct hdb_error *err)
 {
 	int rc = HDB_NOTFOUND;
@@ -213,10 +208,7 @@ static int give_entry(struct reading *r, const struct node *node, struct hdb_err
 	return give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err);
 }
 
-/*
- * Passes on an activity only if it is destroyed, because there are better paths to other
- * activities.
- */
+/* Passes on destroyed activities only; there are better paths to others. */
 static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
@@ -307,8 +299,8 @@ static int read_array(struct reading *r, uint32_t ix, uint32_t array, struct hdb
 }
 
 /*
- * Passes on the target of an animator. The animator's weak reference would hide the object that
- * keeps the target alive.
+ * Passes on the target of an animator, because its weak reference would hide what keeps the target
+ * alive.
  */
 static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 {
@@ -324,11 +316,11 @@ static int read_referent(struct reading *r, uint32_t ix, struct hdb_error *err)
 	TRY(id_at(r, reference, r->rule->value, &id, err));
 	r->reference.kind = TRACE_FIELD;
 	r->reference.is_late = true;
-	/* The reference is named after the animator's field. The caller sets this name. */
+	/* The caller names the reference after the animator's field. */
 	return give_id(r, id, TRACE_NAME_FIELD, 0, err);
 }
 
-/* Finds the text that is the name of a field declared by a class. */
+/* Finds the string number of a field name that a class declares. */
 static int name_of_field(struct heap *heap, uint32_t class_no, const char *name, uint32_t *out,
 			 struct hdb_error *err)
 {
