@@ -885,20 +885,25 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 			strcmp(heap_class_name(heap, most->class_no), "java.lang.String") != 0);
 }
 
+BASE_ORDER(compare_keys, struct feature, BASE_UP(hash), BASE_UP(ix), BASE_UP(entry))
+
 static void find_same_keys(struct looking *l, struct explain_facts *out)
 {
 	const struct feature *list = l->keys.data;
-	double same = 0;
+	double same = 0, repeated = 0;
 
-	base_vec_sort(&l->keys, sizeof(struct feature), compare);
+	base_vec_sort(&l->keys, sizeof(struct feature), compare_keys);
 	for (size_t from = 0, to; from < l->keys.count; from = to) {
 		for (to = from; to < l->keys.count && list[to].hash == list[from].hash; to++)
-			;
+			repeated += (to > from && list[to].ix == list[to - 1].ix) ||
+				    (to + 1 < l->keys.count && list[to].ix == list[to + 1].ix);
 		same += to - from > 1 ? (double)(to - from) : 0;
 	}
 	if (l->keys.count < SHARE_KEYS)
 		return;
 	explain_fact_set(out, EXPLAIN_FACT_key_percent, same * 100 / (double)l->keys.count);
+	explain_fact_set(out, EXPLAIN_FACT_repeated_percent,
+			 repeated * 100 / (double)l->keys.count);
 	explain_fact_text(out, EXPLAIN_FACT_key_kind,
 			  explain_short_class(l->session->heap, l->key_class));
 }

@@ -193,10 +193,13 @@ static int look_at_content(struct held_walk *w, const struct held_node *node,
 		TRY(look_at_slack(w, node, object, err));
 	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
 		TRY(look_at_copy(w, node, object, err));
-	if (w->is_count ||
-	    object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
-	    kind == HELD_BUILDER || object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes)
+	if (object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
+	    kind == HELD_BUILDER)
 		return HDB_OK;
+	if (object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes) {
+		w->has_unread = true;
+		return HDB_OK;
+	}
 	w->content_bytes += object->shallow_bytes;
 	TRY(heap_offset(heap, node->ix, &offset, err));
 	TRY_ERRORS(r = analysis_array_hash(heap, &heap->dump.view, offset, &hash, err));
@@ -292,7 +295,7 @@ static int is_zero(const struct held_walk *w, const struct content *c, bool *out
 static int set_equals(const struct held_walk *w, const struct equals *e, bool is_zeros,
 		      struct explain_facts *out, struct hdb_error *err)
 {
-	const bool is_about = w->is_cut || w->all.is_about;
+	const bool is_about = w->is_cut || w->all.is_about || w->has_unread;
 
 	if (!e->most)
 		return HDB_OK;

@@ -110,9 +110,9 @@ struct held_walk {
 	uint64_t big_bytes;
 	uint64_t children_max;
 	uint64_t objects_max;
-	/* whether the walk visits all objects, but does not compare the contents of arrays */
-	bool is_count;
-	bool is_cut; /* whether the walk ended early because it visited too many objects */
+	bool is_count;   /* whether the walk visits all objects, or none */
+	bool has_unread; /* whether contents of arrays were not compared because of their size */
+	bool is_cut;     /* whether the walk ended early because it visited too many objects */
 };
 
 /* ---- suspect_facts.c ---- */

@@ -842,6 +842,18 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 	return HDB_OK;
 }
 
+/*
+ * least(): returns "at least " if the figure is an estimate from a sample, which misses some of the
+ * counted objects.
+ */
+static int least(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	TRY(about(s, a, out));
+	if (out->kind == BASE_STRING)
+		base_value_set_text(out, "at least ");
+	return HDB_OK;
+}
+
 /* ---- all functions ---- */
 
 /*
@@ -871,6 +883,7 @@ static int about(struct scan *s, const struct base_arguments *a, struct base_val
 	X("reference", RAW, NULL, described) \
 	X("held", RAW, NULL, held) \
 	X("about", RAW, NULL, about) \
+	X("least", RAW, NULL, least) \
 	X("reaches", RAW, NULL, reaches) \
 	X("exists", VALUE, NULL, exists) \
 	X("static", VALUE, NULL, static_of) \

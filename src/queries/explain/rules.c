@@ -539,7 +539,7 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 				    .values = { find_value, &state, false } };
 	const struct explain_rule *all = rules->rules.data, *rule;
 	const uint32_t *list = rules->list.data;
-	struct base_value kept = { .kind = BASE_NOTHING };
+	struct base_value kept = { .kind = BASE_NOTHING }, counted;
 	bool is_found = false;
 	int r;
 
@@ -561,6 +561,9 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 			return append_sentence(rule->advice, &state.values, BASE_TEXT(out->advice),
 					       err);
 		}
+		/* A value of this name counts what the sentence would otherwise estimate. */
+		if (about.facts)
+			TRY(find_value(&state, base_word("about"), &counted, err));
 		out->rule = rule;
 		out->ix = about.ix;
 		out->members =

@@ -777,14 +777,14 @@ int explain_facts_count(const struct session *session, enum explain_fact no,
 {
 	BASE_SCOPED(end) struct held_walk w = begin(session, facts->suspect);
 
-	if (!facts->figures[no].is_about || facts->is_counted || no == EXPLAIN_FACT_equals ||
-	    no == EXPLAIN_FACT_zeros)
+	if (!facts->figures[no].is_about || facts->is_counted)
 		return HDB_OK;
 	facts->is_counted = true;
 	w.is_count = true;
 	w.children_max = UINT32_MAX;
 	w.objects_max = FACTS_COUNTED_MAX;
-	return count(&w, facts->suspect, facts, err);
+	TRY(count(&w, facts->suspect, facts, err));
+	return w.is_cut ? HDB_OK : held_find_equals(&w, facts, err);
 }
 
 int explain_facts_find(const struct session *session, const struct analysis_suspect *suspect,

@@ -94,12 +94,13 @@
 	X(is_deque)    /* 1 if the collection is another list that is used at its ends */ \
 	X(key_percent) /* percentage of application-class keys that equal another key */ \
 	X(key_kind)    /* string: that class */ \
-	X(changed_percent) /* percentage of keys whose hash code changed after insertion */ \
-	X(changed_kind)    /* string: class of these keys */ \
-	X(part_of)         /* string: feature shared by most entries, a prefix or a field */ \
-	X(part)            /* string: value shared by these entries */ \
-	X(part_percent)    /* percentage of entries */ \
-	X(part_kinds)      /* number of different values */ \
+	X(repeated_percent) /* percentage of these keys that are the object of another key */ \
+	X(changed_percent)  /* percentage of keys whose hash code changed after insertion */ \
+	X(changed_kind)     /* string: class of these keys */ \
+	X(part_of)          /* string: feature shared by most entries, a prefix or a field */ \
+	X(part)             /* string: value shared by these entries */ \
+	X(part_percent)     /* percentage of entries */ \
+	X(part_kinds)       /* number of different values */ \
 	X(key_form) /* string: "the form F" of most keys, with "*" for words that contain digits */ \
 	X(key_form_percent) /* percentage of entries */ \
 	X(oldest_key)    /* string: age of the oldest key, if keys are dates up to the present */ \
@@ -197,8 +198,7 @@ int explain_facts_find(const struct session *session, const struct analysis_susp
 
 /*
  * Replaces estimates with exact figures by visiting all objects that the suspect holds, if figure
- * `no` is an estimate. Changes nothing if there are too many objects, or for the contents of
- * arrays, which would have to be read.
+ * `no` is an estimate. Changes nothing if there are too many objects.
  */
 int explain_facts_count(const struct session *session, enum explain_fact no,
 			struct explain_facts *facts, struct hdb_error *err);
