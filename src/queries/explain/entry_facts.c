@@ -551,6 +551,18 @@ static int look_for_self(struct looking *l, const struct heap_entries *entries,
 	return HDB_OK;
 }
 
+/* Adds the text of a key of a map that compares keys by identity. */
+static int add_text_key(struct looking *l, const struct heap_value *key, struct hdb_error *err)
+{
+	struct feature f = { .entry = l->entries };
+
+	TRY_FOUND(heap_find(l->session->heap, key->bits, &f.ix, err));
+	if (!heap_is_string(l->session->heap, f.ix))
+		return HDB_OK;
+	TRY(hash_of(l, key->bits, true, &f.hash, err));
+	return base_vec_push(&l->keys, &f, sizeof(f), err);
+}
+
 /* Returns whether a collection of this kind must not contain equal keys. */
 static bool compares_keys(const struct heap_collection *c)
 {
@@ -578,6 +590,8 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 			continue;
 		if (entries.has_key)
 			TRY(look_at(l, &entries.key, has_keys, err));
+		if (l->is_identity)
+			TRY(add_text_key(l, &entries.key, err));
 		/* The values of a set are also its keys. */
 		if (has_keys && !entries.has_key)
 			TRY(look_at(l, &entries.value, true, err));
@@ -869,7 +883,8 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 				 (double)l->nothings * 100 / (double)l->entries);
 		explain_fact_text(out, EXPLAIN_FACT_empty_value, l->nothing ? l->nothing : "null");
 	}
-	if (!most->bytes || !l->weighed_bytes)
+	/* Entries of another class may have no such field. */
+	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19)
 		return;
 	entry_set_field(l, most, EXPLAIN_FACT_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
@@ -905,7 +920,9 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_repeated_percent,
 			 repeated * 100 / (double)l->keys.count);
 	explain_fact_text(out, EXPLAIN_FACT_key_kind,
-			  explain_short_class(l->session->heap, l->key_class));
+			  l->key_class == HEAP_NONE ?
+				  "String" :
+				  explain_short_class(l->session->heap, l->key_class));
 }
 
 /*
@@ -963,6 +980,8 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 	    heap_has_superclass(session->heap, object.class_no, "java.util.LinkedHashMap"))
 		explain_fact_set(out, EXPLAIN_FACT_evicts, 1);
 	l.is_list = c.rule->kind == HEAP_LIST;
+	l.is_identity = strcmp(heap_class_name(session->heap, object.class_no),
+			       "java.util.IdentityHashMap") == 0;
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);
 	if (r == HDB_OK && l.entries) {

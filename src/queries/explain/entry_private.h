@@ -94,6 +94,7 @@ struct looking {
 	uint32_t selves;
 	const char *map_class;
 	bool is_list, is_map;
+	bool is_identity; /* whether the collection is an IdentityHashMap */
 	/*
 	 * whether the collection is a map or set; for other collections, the elements are examined
 	 * as keys

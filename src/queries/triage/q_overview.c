@@ -24,6 +24,8 @@
 #define OVERVIEW_LEAKS_MAX 5u
 /* Maximum number of steps from an object up to a suspect. */
 #define STEPS_ABOVE 4096u
+/* Minimum size of suspects that are large by design. Smaller ones at the end are not listed. */
+#define DESIGN_BYTES_MIN (1u << 20)
 #define NAME_MAX_BYTES 512
 #define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
 
@@ -173,6 +175,11 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 	TRY(add_line(q, row, "suspect", err));
 	line = base_vec_at(&o->lines, struct line, o->current);
 	line->suspect = triage_number(row, "suspect");
+	/* A fault is a sentence with a verdict in parentheses. */
+	if (query_cell(row, "verdict")->type == HDB_TYPE_TEXT) {
+		free(line->texts[SHORT_TEXT]);
+		TRY(copy_of(row, "text", &line->texts[SHORT_TEXT], err));
+	}
 	return copy_of(row, "held_class", &line->held_class, err);
 }
 
@@ -506,7 +513,12 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < o->lines.count; i++)
 		TRY(add_times(base_vec_at(&o->lines, struct line, i), err));
 	TRY(order_lines(q->state, err));
-	q->total = o->lines.count;
+	for (q->total = o->lines.count; q->total; q->total--) {
+		const struct line *line = base_vec_at(&o->lines, struct line, q->total - 1);
+
+		if (!line->is_by_design || line->retained_bytes >= DESIGN_BYTES_MIN)
+			break;
+	}
 	return HDB_OK;
 }
 
