@@ -51,7 +51,7 @@ streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream uses 100 of 3
 presized|holds 6,000 ArrayList|each ArrayList uses 3 of 501 slots on average
 presizedmaps|holds 6,000 HashMap|each HashMap uses 2 of 512 slots on average
 equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have equal contents, such as byte[8000], 1,500 times
-equalstrings|holds 150,000 Causes$Order|At least 150,000 of its strings and arrays have equal contents, such as "WAITING_
+equalstrings|holds 150,000 Causes$Order|At least 150,000 of its strings and arrays have equal contents, such as "WAIT
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
 tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
 field|holds 200,000 Causes$Order|86 % of the 200,000 entries have the customer
