@@ -260,8 +260,7 @@ static bool wants_growth(const struct cli *cli)
 }
 
 /*
- * Prints one sentence if all classes are equal in two dumps, instead of tables of zeros. Rows are
- * sorted by change, so only the first row is examined.
+ * Prints one sentence if all classes are equal in two dumps, that is, if there are no rows.
  */
 static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_unchanged)
 {
@@ -279,7 +278,7 @@ static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_
 	style.width = render_text_width(cli->out);
 	if (rc == HDB_OK)
 		rc = hdb_rows_next(rows, &cli->err);
-	*is_unchanged = rc == HDB_OK && cli->before_count == 1 && rows_is(rows, "status", "same");
+	*is_unchanged = rc == HDB_END && cli->before_count == 1;
 	if (*is_unchanged)
 		prose_wrap(cli->out, &style, (struct prose_place){ 0, 0 }, text, strlen(text));
 	hdb_rows_close(rows);

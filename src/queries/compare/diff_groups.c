@@ -38,6 +38,7 @@ struct groups {
 	struct base_vec parts; /* struct part, sorted by compare_parts */
 	struct row *rows;
 	size_t count;
+	struct analysis_cut unchanged;
 	struct diff_figures *by_side; /* figures of the current row */
 };
 
@@ -126,10 +127,22 @@ static void add_up(const struct diff *d, const struct row *row, struct diff_figu
 	}
 }
 
+/* Returns whether the figures are the same in all dumps. */
+static bool is_unchanged(const struct diff *d, const struct diff_figures *by_side)
+{
+	for (size_t s = 1; s < d->side_count; s++)
+		if (by_side[s].count != by_side->count ||
+		    by_side[s].shallow_bytes != by_side->shallow_bytes ||
+		    by_side[s].retained_bytes != by_side->retained_bytes)
+			return false;
+	return true;
+}
+
 static int make_rows(struct diff *d, struct hdb_error *err)
 {
 	struct groups *g = d->part;
 	const size_t n = g->parts.count;
+	size_t unchanged = 0;
 
 	TRY(BASE_ALLOC(g->rows, n + 1, "a comparison", err));
 	TRY(BASE_ALLOC(g->by_side, d->side_count + 1, "a comparison", err));
@@ -143,11 +156,18 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 	}
 	for (size_t i = 0; i < g->count; i++) {
 		const struct diff_figures *last = &g->by_side[d->side_count - 1];
+		struct row *row = &g->rows[i - unchanged];
 
-		add_up(d, &g->rows[i], g->by_side);
-		g->rows[i].delta = (int64_t)(last->retained_bytes - g->by_side->retained_bytes);
-		g->rows[i].count_delta = (int64_t)(last->count - g->by_side->count);
+		*row = g->rows[i];
+		add_up(d, row, g->by_side);
+		row->delta = (int64_t)(last->retained_bytes - g->by_side->retained_bytes);
+		row->count_delta = (int64_t)(last->count - g->by_side->count);
+		unchanged += is_unchanged(d, g->by_side);
 	}
+	g->count -= unchanged;
+	/* by superclass, several rows count an object, so their sums would say nothing */
+	g->unchanged =
+		(struct analysis_cut){ unchanged, ANALYSIS_NOT_COUNTED, ANALYSIS_NOT_COUNTED };
 	if (g->count)
 		qsort(g->rows, g->count, sizeof(*g->rows), compare_rows);
 	return HDB_OK;
@@ -160,10 +180,11 @@ static int open_groups(struct query *q, struct diff *d, struct hdb_error *err)
 	for (size_t s = 0; s < d->side_count; s++)
 		TRY(add_side(d, s, err));
 	TRY(make_rows(d, err));
-	if (d->only && !g->count)
+	if (d->only && !g->parts.count)
 		return hdb_fail(err, HDB_NOTFOUND, "no name in any of the dumps matches %s",
 				d->only);
 	q->total = g->count;
+	query_cut(q, &g->unchanged, "unchanged");
 	return HDB_OK;
 }
 
