@@ -151,6 +151,31 @@ public class Stuck {
                 await(workers.get(0), ok ? Thread.State.WAITING : Thread.State.RUNNABLE, ok ? "take" : "read");
                 break;
             }
+            /* Both threads of a pool wait for each other's locks, or (ok) for tasks. The tasks are no futures. */
+            case "crossed": {
+                ExecutorService pool = pool("posting-", 2);
+                ReentrantLock[] locks = {new ReentrantLock(), new ReentrantLock()};
+                CyclicBarrier both = new CyclicBarrier(2);
+                for (int i = 0; i < 2 && !ok; i++) {
+                    int no = i;
+                    pool.execute(() -> {
+                        locks[no].lock();
+                        try {
+                            both.await();
+                        } catch (Exception e) {
+                            throw new IllegalStateException(e);
+                        }
+                        locks[1 - no].lock();
+                    });
+                }
+                for (int i = 0; i < (ok ? 2 : 3000); i++) {
+                    byte[] page = new byte[700];
+                    pool.execute(() -> page.hashCode());
+                }
+                kept.add(pool);
+                for (Thread t : workers) await(t, Thread.State.WAITING, ok ? "take" : "lock");
+                break;
+            }
             case "outbox": {
                 Outbox outbox = new Outbox();
                 for (int i = 0; i < 3000; i++) outbox.queue.add(new byte[700]);

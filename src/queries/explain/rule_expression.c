@@ -299,6 +299,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 	const char *name, *dot;
+	char *lambda;
 	unsigned most = 0;
 
 	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, KIND_ENTRIES }));
@@ -311,6 +312,10 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 	name = heap_class_name(s->subject->session->heap, kinds.class_no[most]);
 	dot = strrchr(name, '.');
 	set_name(out, dot ? dot + 1 : name);
+	/* the numbers of a generated class mean nothing to people */
+	lambda = strstr(out->text, "$$Lambda");
+	if (lambda)
+		lambda[strlen("$$Lambda")] = '\0';
 	return HDB_OK;
 }
 

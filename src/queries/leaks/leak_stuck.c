@@ -482,12 +482,30 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	return add_finding(s, c, &text, owner.name, err);
 }
 
+/* Returns whether each thread of a group waits for a lock that another thread of it holds. */
+static bool is_deadlock(const struct crowd *c)
+{
+	if (c->count > CROWD_LEAST)
+		return false;
+	for (uint64_t i = 0; i < c->count; i++) {
+		const uint32_t owner_ix = c->members[i].wait->owner_ix;
+		uint64_t k = 0;
+
+		while (k < c->count && c->members[k].wait->thread_ix != owner_ix)
+			k++;
+		if (k == i || k == c->count)
+			return false;
+	}
+	return true;
+}
+
 /* Appends what its threads are doing to a finding. `only` is the word for a single thread. */
 static void add_doing(const struct crowd *c, const struct place *place, const char *only,
 		      struct leak_finding *f)
 {
 	const struct base_text to = BASE_TEXT(f->answer.says);
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	struct place own = *place;
 
 	if (place->is_idle || !place->frame[0] || !place->is_pattern)
 		return;
@@ -496,11 +514,35 @@ static void add_doing(const struct crowd *c, const struct place *place, const ch
 			     place->name);
 	else
 		bytes_format(&text, " Its %s \"%s\" is", only, place->name);
-	add_place(place, &text);
+	if (is_deadlock(c))
+		(void)snprintf(own.call, sizeof(own.call), "waiting for each other's locks");
+	add_place(&own, &text);
 	bytes_add(&text, ".", 2);
 	if (!text.failed)
 		query_leak_add_short(to, text.data);
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", place->name);
+}
+
+/*
+ * If the queue of a pool is a suspect and the pool a finding of its own, they are about the same
+ * tasks: the suspect gets the explanation of the pool.
+ */
+static int merge_queue(struct stuck *s, struct leak_finding *pool, struct hdb_error *err)
+{
+	struct leak_findings *l = s->l;
+	struct leak_finding *queue;
+	uint32_t ix;
+
+	TRY_FOUND(heap_path_object(s->q->heap, pool->answer.ix, "workQueue", &ix, err));
+	queue = finding_about(l, ix);
+	if (!queue || queue->is_fault || !pool->is_fault)
+		return HDB_OK;
+	queue->answer = pool->answer;
+	memcpy(queue->threads, pool->threads, sizeof(queue->threads));
+	memmove(pool, pool + 1,
+		sizeof(*pool) * (l->list.count - 1 - (size_t)(pool - leak_finding_at(l, 0))));
+	l->list.count--;
+	return HDB_OK;
 }
 
 static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error *err)
@@ -517,9 +559,10 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
 	TRY(describe(s->q, c, f != NULL, &place, err));
 	if (!all_wait(s, c, c->members->key_ix)) {
-		if (f)
-			add_doing(c, &place, "only thread", f);
-		return HDB_OK;
+		if (!f)
+			return HDB_OK;
+		add_doing(c, &place, "only thread", f);
+		return merge_queue(s, f, err);
 	}
 	place.call[0] = '\0';
 	if (!place.is_pattern)
