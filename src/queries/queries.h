@@ -1,6 +1,6 @@
 /*
- * queries/queries.h - the list of all queries, and how to find one. It also includes the headers
- * that nearly every query needs.
+ * queries/queries.h - the list of all queries, and how to find one. Includes the headers that
+ * nearly every query needs.
  */
 #ifndef QUERIES_QUERIES_H
 #define QUERIES_QUERIES_H
@@ -21,23 +21,20 @@
 
 /* Returns the table of queries. */
 const struct query_def *const *query_registry(size_t *count);
-/* Finds a query by name or alias. Returns NULL if there is none. */
+/* Finds a query by name or alias, or returns NULL. */
 const struct query_def *query_find(const char *name);
 /* Returns a static array with the public specs of all queries. Thread-safe. */
 const struct hdb_query_spec *query_specs(size_t *count);
 const struct hdb_query_spec *query_spec_named(const char *name);
 /*
- * Returns the name of a required field ("spec.options") that the definition lacks, or NULL if it is
- * complete. Builds with assertions stop with that name when the table is first used.
+ * Returns the first required field ("spec.options") that the definition lacks, or NULL. Builds with
+ * assertions stop with that name when the table is first used.
  */
 const char *query_missing_field(const struct query_def *def);
 /* Fails with HDB_EUSAGE for an unknown query. The message lists the known queries. */
 int query_fail_unknown(const char *name, struct hdb_error *err);
 
-/*
- * All queries in the order of the manual; queries of a group are consecutive. X(name) is query_name
- * in a file q_*.c.
- */
+/* All queries in the order of the manual, by group. X(name) is query_name in a file q_*.c. */
 #define QUERIES(X) \
 	/* leaks */ \
 	X(overview) \

@@ -1,4 +1,4 @@
-/* queries/registry.c - implements queries.h: the table of queries and searches by name. */
+/* queries/registry.c - the table of queries, and searches by name; see queries.h. */
 #include "base/glob.h"
 #include "queries/queries.h"
 
@@ -16,10 +16,7 @@ const struct query_def *const *query_registry(size_t *count)
 	return registry;
 }
 
-/*
- * The registry contains definitions; users see their specs in one array, made by the first thread
- * that needs it.
- */
+/* The public specs of all queries in one array, filled by the first thread that needs it. */
 static struct hdb_query_spec specs[REGISTRY_COUNT];
 /* Maximum number of options: the query's own options, shared options, and the end. */
 #define OPTIONS_MAX 24
@@ -45,7 +42,7 @@ static void fill_options(size_t no)
 	specs[no].options = options[no];
 }
 
-/* Returns whether the query counts objects. If so, the answer says which objects it counts. */
+/* Returns whether the query counts objects, so that the answer says which ones. */
 static bool is_counting(const struct hdb_query_spec *spec)
 {
 	for (size_t i = 0; i < spec->fact_count; i++)

@@ -1,6 +1,6 @@
 /*
  * queries/explain/closed_flag.c - finds boolean fields that mark objects as closed or finished, and
- * thus no longer needed, and counts objects by the value of such a field.
+ * so no longer needed, and counts objects by the value of such a field.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of fields of a class that are examined. */
+/* Maximum number of fields of a class to examine. */
 #define FLAG_FIELDS 24u
 
-/* Names of such fields. A name after "!" has this meaning if the field is false. */
+/* Names of such fields. "!" means that the object is closed if the field is false. */
 static const char *const closed_names[] = {
 	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
 	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",

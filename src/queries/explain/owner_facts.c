@@ -1,11 +1,10 @@
 /*
- * queries/explain/owner_facts.c - reads evidence about a collection from the objects above it:
- * limits that are not set, counts of added and removed elements, and empty lists of consumers.
+ * queries/explain/owner_facts.c - finds evidence about a collection in the objects above it: limits
+ * that are not set, counts of added and removed elements, and empty lists of consumers.
  *
- * Different libraries use similar names for such fields: maxSize, timeToLive, msgsWritten,
- * consumers. The fields of the nearest non-platform objects, and of the objects that contain their
- * settings and statistics, are recognised by words in their names. A field with its value is
- * evidence, not a judgement.
+ * Libraries use similar names for such fields: maxSize, timeToLive, msgsWritten, consumers. The
+ * fields of the nearest application objects, and of the objects with their settings and statistics,
+ * are recognised by words in their names. A field and its value are evidence, not a judgement.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -24,29 +23,27 @@
 #include <string.h>
 
 /*
- * Maximum number of objects above the collection that are examined, and maximum number of owners
- * whose fields are read.
+ * Maximum number of objects above the collection to examine, and of owners whose fields are read.
  */
 #define OWNER_CLIMBS 256u
 #define OWNERS_MAX 4u
-/* Maximum number of fields read from an owner, and from an object with its settings. */
+/* Maximum number of fields to read in an owner or an object with its settings. */
 #define OWNER_FIELDS 128u
-/* Maximum number of bytes in the name of a field. */
+/* Maximum size of a field name. */
 #define FIELD_NAME_MAX 64
 /*
- * Minimum number of added elements, and minimum size limit, that are reported. Smaller numbers are
- * not informative.
+ * Minimum number of added elements, and minimum size limit, to report. Smaller numbers mean little.
  */
 #define FLOW_MIN 100
-/* A limit counts as no limit from this number of seconds, milliseconds or entries. */
+/* From this number of seconds, milliseconds or entries, a limit is no limit. */
 #define LIMIT_NONE INT32_MAX
 
-/* Parts of field names in lower case. Each list ends with NULL. */
+/* Parts of field names, in lower case. */
 static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentries", "maxelements",
 					  "maxcap",    "limit",       "hwm",        "highwater",
 					  "maxweight", "maxpending",  "maxqueue",   "maxmessages",
 					  "maxitems",  "maxobj",      NULL };
-/* For fields with these words, and for sizes, 0 means no limit. */
+/* In fields with these words, as in sizes, 0 means no limit. */
 static const char *const life_words[] = { "timetolive", "ttl",         "timetoidle", "maxage",
 					  "maxidle",    "maxinactive", "retention",  NULL };
 static const char *const other_words[] = {
@@ -55,7 +52,7 @@ static const char *const other_words[] = {
 /* Fields whose names also contain one of these words are not limits. */
 static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
 					      "next",  "index", "unit",  "seq",  NULL };
-/* A field with one of these words that equals the number of entries is a limit, and reached. */
+/* A field with one of these words that equals the number of entries is a limit that was reached. */
 static const char *const full_words[] = { "max", "limit", "capacity", "bound", NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
@@ -104,7 +101,7 @@ static void to_lower(const char *from, char *to)
 	to[i] = '\0';
 }
 
-/* Keeps the first sentence about a field. Sentences about the nearest owner come first. */
+/* Keeps only the first sentence about a field, which is that of the nearest owner. */
 static void say(struct owners *o, enum explain_fact to, const char *field, const char *value)
 {
 	char text[2 * EXPLAIN_CONTENT_MAX];
@@ -116,8 +113,7 @@ static void say(struct owners *o, enum explain_fact to, const char *field, const
 }
 
 /*
- * Reads a number, which may be in an AtomicLong or a counter. Sets *is_found to whether there is
- * one.
+ * Reads a number, possibly from an AtomicLong or a counter. Sets *is_found to whether there is one.
  */
 static int read_number(struct heap *heap, const struct heap_value *value, int64_t *number,
 		       bool *is_found, struct hdb_error *err)
@@ -249,10 +245,7 @@ static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_erro
 	return HDB_OK;
 }
 
-/*
- * Reports counts that show far more additions than removals, if they can be counts of these
- * entries.
- */
+/* Reports counts with far more additions than removals, if they may be counts of these entries. */
 static void set_flow(struct owners *o)
 {
 	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];
@@ -268,7 +261,7 @@ static void set_flow(struct owners *o)
 	explain_fact_text(o->out, EXPLAIN_FACT_flow, text);
 }
 
-/* Names the nearest owner, and its field if the field is known. */
+/* Names the nearest owner and, if known, its field. */
 static void set_owner(struct owners *o, bool is_largest)
 {
 	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];
@@ -283,7 +276,7 @@ static void set_owner(struct owners *o, bool is_largest)
 
 /*
  * Reads an owner: an object or, at the end of the path, a class. The class name of a queue or
- * policy may show that it has no limit.
+ * policy may imply that it has no limit.
  */
 static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct hdb_error *err)
 {
@@ -328,7 +321,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		if (is_class)
 			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
 		rule = is_class ? NULL : heap_collection_rule(heap, class_no);
-		/* A library's queue is treated like a platform queue. Caches have limits. */
+		/* Skip libraries' queues, as platform queues are skipped. */
 		if ((is_class || object.kind == STORE_INSTANCE) &&
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {

@@ -1,6 +1,6 @@
 /*
- * queries/explain/q_explain.c - the explain query, which explains why large objects are large,
- * whether this is intended, and what to do about it. rules.h describes the rules.
+ * queries/explain/q_explain.c - the explain query: explains why large objects are large, whether
+ * this is intended, and what to do about it. See rules.h.
  */
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_findings.h"
@@ -44,7 +44,8 @@ struct explaining {
 };
 
 /*
- * Finds the candidates if no target is given: all objects to which rules may apply, largest first.
+ * Without a target: finds the candidates, which are all objects that rules exist for, largest
+ * first.
  */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
@@ -67,7 +68,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Finds the candidates for a target: the object itself and its dominators, nearest first. */
+/* For a target: finds the candidates, which are the object and its dominators, nearest first. */
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;
@@ -116,8 +117,8 @@ static int open_explain(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets *out to whether the same text has already been returned for another object. Numbers in
- * quotation marks are ignored, because they are parts of thread names.
+ * Sets *out to whether the same text was already returned for another object, apart from numbers in
+ * quotes, which are parts of thread names.
  */
 static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 {
@@ -138,7 +139,7 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* Returns whether the leaks query reports the suspect, either by itself or as part of a group. */
+/* Returns whether the leaks query reports the suspect, alone or as part of a group. */
 static bool is_found(const struct explaining *s, const struct analysis_suspect *suspect)
 {
 	for (size_t i = 0; i < s->found.suspects.count; i++) {
@@ -191,7 +192,7 @@ static int explain_one(struct query *q, const struct analysis_suspect *suspect,
 									      suspect->point_ix,
 					     &s->answer, err));
 	if (r != HDB_NOTFOUND)
-		return HDB_NOTFOUND; /* the object has a separate row */
+		return HDB_NOTFOUND; /* the object has its own row */
 	s->suspect = suspect;
 	return explain_suspect(&q->session, &s->found.rules, suspect, &s->answer, err);
 }
@@ -229,7 +230,7 @@ static int explain_next(struct query *q, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Explains the next subject that is large enough and whose text has not been returned yet. */
+/* Explains the next subject that is large enough and has a new text. */
 static int find_next(struct query *q, struct hdb_error *err)
 {
 	struct explaining *s = q->state;
@@ -251,7 +252,7 @@ static int find_next(struct query *q, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		TRY(was_said(s, &is_known, err));
-		/* The same text about another static field of a class is not a repetition. */
+		/* The same text may be about another static field of a class. */
 		if (s->suspect && s->suspect->split_ix != HEAP_NONE)
 			is_known = false;
 		r = is_known ? HDB_NOTFOUND : HDB_OK;
@@ -260,8 +261,8 @@ static int find_next(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets the object of the row and its sizes. A rule about a suspect refers to everything that the
- * suspect retains, not to its accumulation point. A group has no object.
+ * Sets the object of the row and its sizes. For a suspect, they are those of everything that it
+ * retains, not of its accumulation point. A group has no object.
  */
 static int set_subject(struct query *q, struct hdb_error *err)
 {

@@ -1,5 +1,5 @@
 /*
- * queries/explain/rules.c - parses rules, finds the classes to which they apply, and builds their
+ * queries/explain/rules.c - parses rules, finds the classes that they are about, and builds their
  * sentences.
  */
 #include "queries/explain/rules.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of entries read for one object, if its collections must be counted. */
+/* Maximum number of entries to read for one object to count its collections. */
 #define STEPS_MAX 10000000u
 
 static const char *const verdict_names[] = {
@@ -37,8 +37,8 @@ const char *explain_verdict_name(enum explain_verdict verdict)
 struct reader {
 	const char *file; /* NULL means the compiled-in rules */
 	unsigned line;
-	struct explain_rule rule; /* the current rule; name is NULL if there is none */
-	bool is_skipped;          /* whether the current rule applies to no class of the heap */
+	struct explain_rule rule; /* current rule; name is NULL if there is none */
+	bool is_skipped;          /* whether the heap lacks the current rule's classes */
 	uint32_t skipped;         /* number of such rules */
 	struct heap *heap;
 	struct base_vec *rules, *nodes;
@@ -123,7 +123,7 @@ static int set_verdict(struct reader *r, const char *text)
 		    text);
 }
 
-/* A class name or class pattern to which a rule applies. */
+/* A class name or pattern that a rule is about. */
 struct named {
 	uint32_t rule;
 	bool is_pattern;
@@ -131,12 +131,12 @@ struct named {
 	const uint64_t *below; /* of heap_below; NULL for a pattern */
 };
 
-/* The class to which rules about suspects apply. No real class has this name. */
+/* Class of rules about suspects. No real class has this name. */
 #define OF_SUSPECTS "suspect"
 
 /*
- * Finds the next name in a rule's list of classes, except names of classes that are not in the
- * heap. Returns the rest of the list, or NULL if there is no such name.
+ * Finds the next name in a rule's list of classes, skipping classes that are not in the heap.
+ * Returns the rest of the list, or NULL if there is none.
  */
 static const char *next_named(struct heap *heap, const char *list, struct named *out)
 {
@@ -181,7 +181,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	}
 	if (r->is_skipped)
 		return HDB_OK;
-	/* Most compiled-in rules are about libraries that a program does not have. */
+	/* Most compiled-in rules are about libraries that the program does not use. */
 	if (!r->file && strcmp(key, "class") == 0 && !next_named(r->heap, text, &named)) {
 		r->rule.name = NULL;
 		r->is_skipped = true;
@@ -207,7 +207,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 	return fail(r, "unknown line in a rule:", key);
 }
 
-/* Parses rules. Splits their text into lines and words in place. */
+/* Parses rules, splitting their text into lines and words in place. */
 static int read_rules(struct reader *r, char *text)
 {
 	char *next = text;
@@ -248,8 +248,8 @@ static int read_rules(struct reader *r, char *text)
 /* ---- the classes to which rules apply ---- */
 
 /*
- * Returns whether a rule applies to a class. A pattern must match the class's own name. A plain
- * name also matches subclasses.
+ * Returns whether a rule is about a class. A pattern must match the class's own name; a plain name
+ * also covers subclasses.
  */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
@@ -258,7 +258,7 @@ static bool is_about(struct heap *heap, const struct named *named, uint32_t clas
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* Adds the class names in a rule, except those of classes that are not in the heap. */
+/* Adds the class names of a rule, except those that are not in the heap. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -308,7 +308,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can use, in addition to the values that the rule reads. */
+/* Values that every sentence can use, besides those that its rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -364,8 +364,8 @@ void explain_rules_release(struct explain_rules *rules)
 struct sentence {
 	char *buf;
 	size_t size, used;
-	bool lacks; /* a value in the current brackets is missing */
-	/* whether the position is inside brackets, and whether all values outside brackets exist */
+	bool lacks; /* whether a value in the current brackets is missing */
+	/* whether inside brackets; whether all values outside brackets exist */
 	bool is_within, is_whole;
 };
 
@@ -408,7 +408,7 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 	}
 }
 
-/* A rule that is applied to an object. */
+/* A rule being applied to an object. */
 struct rule_state {
 	struct explain_subject subject;
 	const struct explain_rules *rules;
@@ -416,7 +416,7 @@ struct rule_state {
 	struct explain_values values;
 };
 
-/* Finds a value by name: a value that the rule reads, or one that is always available. */
+/* Finds a value by name: one that the rule reads, or one that is always available. */
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
@@ -456,8 +456,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 			struct base_value value = { .kind = BASE_NOTHING };
 
 			/*
-			 * {run} is not replaced here, because the command line and the page show
-			 * commands differently.
+			 * {run} stays, because the command line and the page show commands
+			 * differently.
 			 */
 			if (base_is_word((struct base_word){ p + 1, size }, "run")) {
 				add(&s, p, (size_t)(end - p) + 1);
@@ -476,10 +476,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/*
- * Describes in words what the object holds. The first value in these words is the number of held
- * objects.
- */
+/* Describes what the object holds. The first value in this text is the number of held objects. */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -513,7 +510,7 @@ static int fits(struct explain_subject *subject, const struct explain_rule *rule
 	return HDB_OK;
 }
 
-/* Appends a sentence to a text. Omits it if the text would be too long. */
+/* Appends a sentence to a text, unless it would become too long. */
 static int append_sentence(const char *template, struct explain_values *values, struct base_text to,
 			   struct hdb_error *err)
 {
@@ -528,8 +525,8 @@ static int append_sentence(const char *template, struct explain_values *values, 
 }
 
 /*
- * Applies the first matching rule for a class. If this rule has a line `also`, appends the
- * sentences of the next matching rule that has neither this line nor a command.
+ * Applies the first matching rule for a class. If it has a line `also`, appends the sentences of
+ * the next matching rule that has neither such a line nor a command.
  */
 static int explain_by(const struct explain_rules *rules, struct explain_subject about,
 		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
@@ -639,7 +636,7 @@ int explain_chain(const struct session *session, const struct explain_rules *rul
 
 /* ---- all objects to which rules may apply ---- */
 
-/* The objects of a class that are candidates. */
+/* Which objects of a class are candidates. */
 enum wanted { WANTED_NOTHING, WANTED_LARGE, WANTED_ALL };
 
 struct candidates {
@@ -649,9 +646,7 @@ struct candidates {
 	struct base_vec *out;
 };
 
-/*
- * Returns which objects of a class are candidates: WANTED_ALL if a rule of the class finds faults.
- */
+/* Returns which objects of a class are candidates: all of them if a rule for it finds faults. */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {
 	enum wanted wanted = WANTED_NOTHING;

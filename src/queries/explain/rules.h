@@ -1,12 +1,11 @@
 /*
  * queries/explain/rules.h - rules that explain why objects of certain classes are large. A rule
- * defines the objects to which it applies, the values that it reads, the text of its report, and
- * its advice.
+ * defines which objects it is about, the values that it reads, its text and its advice.
  *
- * Rules are text in the format described in rules/README.md. The rules in rules/NAME.rules are
- * compiled in. Users can add a file (--rules, $HEAPDB_RULES), whose rules are tried first. A rule
- * applies to an object if it names the object's class and all its conditions are true. The first
- * rule that applies is used.
+ * Rules are text in the format described in rules/README.md. Those in rules/NAME.rules are compiled
+ * in. Users can add a file (--rules, $HEAPDB_RULES), whose rules are tried first. A rule applies to
+ * an object if it names the object's class and all its conditions are true. The first rule that
+ * applies is used.
  */
 #ifndef QUERIES_EXPLAIN_RULES_H
 #define QUERIES_EXPLAIN_RULES_H
@@ -19,24 +18,24 @@
 /* Maximum length in bytes of a string that a rule reads, and of a sentence that a rule produces. */
 #define EXPLAIN_VALUE_MAX 200
 #define EXPLAIN_SENTENCE_MAX 1000
-/* Maximum number of conditions in a rule, and maximum number of values that it reads. */
+/* Maximum number of conditions in a rule, and of values that it reads. */
 #define EXPLAIN_PARTS_MAX 12
-/* Maximum number of dominators that are tried for an object. */
+/* Maximum number of dominators to try for an object. */
 #define EXPLAIN_OWNERS_MAX 2000u
 /* Maximum size of a rules file, which allows a few thousand rules. */
 #define EXPLAIN_FILE_MAX (4u << 20)
 
-/* The verdict of a rule. */
+/* Verdict of a rule. */
 enum explain_verdict {
 	EXPLAIN_BY_DESIGN,     /* large by design, for example because of its configuration */
 	EXPLAIN_LARGE,         /* expected, but large */
 	EXPLAIN_UNBOUNDED,     /* nothing limits it */
 	EXPLAIN_LEAK,          /* no longer needed, but still reachable */
-	EXPLAIN_MISCONFIGURED, /* a setting makes the object so large */
+	EXPLAIN_MISCONFIGURED, /* too large because of a setting */
 	EXPLAIN_STUCK,         /* threads that cannot continue */
 	EXPLAIN_OBSERVED       /* facts without a judgement */
 };
-/* Returns "by design", "large" and so on, as a static string. */
+/* Returns the name of a verdict, such as "by design"; static. */
 const char *explain_verdict_name(enum explain_verdict verdict);
 
 /* A value that a rule reads. rules/README.md describes the expressions. */

@@ -1,7 +1,4 @@
-/*
- * queries/explain/rules_text.c - provides the text of rules, which is compiled in or read from a
- * file.
- */
+/* queries/explain/rules_text.c - the text of the rules: compiled in, or read from a file. */
 #include "queries/explain/rules.h"
 
 #include "base/error.h"

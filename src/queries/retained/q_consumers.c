@@ -1,10 +1,9 @@
 /*
- * queries/retained/q_consumers.c - the top-consumers query: the largest objects on the top level of
+ * queries/retained/q_consumers.c - the top-consumers query: the largest objects at the top level of
  * the dominator tree or of a set, and their sums by class, class loader and package.
  *
- * Sections and rules are the same as in Eclipse MAT. Items are objects that no other object
- * dominates or, in a set, objects that no other member dominates. A section lists the groups above
- * a threshold of the items' total.
+ * Sections and rules are those of Eclipse MAT. Items are objects that no other object (in a set, no
+ * other member) dominates. A section lists the groups above a threshold of the items' total.
  */
 #include "analysis/dominator_children.h"
 #include "analysis/members.h"
@@ -24,12 +23,12 @@ struct package {
 	const char *name; /* the first name_size bytes; borrowed from the heap */
 	size_t name_size;
 	uint32_t level;
-	bool is_class; /* whether it is a class and not a package of this name */
+	bool is_class; /* whether it is a class rather than a package */
 	struct derive_total total;
-	uint64_t others; /* not 0 means the row stands for this many packages that are not listed */
+	uint64_t others; /* if not 0, the row stands for this many packages that are not listed */
 };
 
-/* The groups that a section or package does not list. */
+/* Groups that a section or package does not list. */
 struct rest {
 	uint64_t groups;
 	struct derive_total total;
@@ -49,16 +48,15 @@ struct consumers {
 
 /* ---- items ---- */
 
-/* Returns the threshold if `bytes` were the total. */
+/* Returns the threshold for a total of `bytes`. */
 static uint64_t share(const struct consumers *s, uint64_t bytes)
 {
 	return bytes / 100 * s->percent + bytes % 100 * s->percent / 100;
 }
 
 /*
- * Adds the native memory of an item. Items are reachable, so the members of their totals that
- * describe unreachable objects hold native memory: memory of the items themselves, and of the
- * objects that they retain.
+ * Adds the native memory of an item: its own, and that of the objects it retains. Items are
+ * reachable, so the totals' members for unreachable objects are free to hold these two numbers.
  */
 static int add_native(struct query *q, uint32_t ix, struct derive_total *total,
 		      struct hdb_error *err)
@@ -80,7 +78,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY(derive_retained(q->derive, ix, &item.retained_bytes, err));
-	/* A class object is added to its class, and thus to the class loader of this class. */
+	/* A class object counts for its class, and so for the loader of that class. */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
@@ -89,7 +87,7 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 		TRY(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
-	/* The total only grows, so an item that is now below the threshold will not be listed. */
+	/* The total only grows, so an item below the threshold now will never be listed. */
 	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
 		TRY(base_vec_push(&s->items, &item, sizeof(item), err));
 	return HDB_OK;
@@ -139,7 +137,7 @@ static void add_total(struct derive_total *to, const struct derive_total *total)
 	to->unreachable_bytes += total->unreachable_bytes;
 }
 
-/* Sorts classes by name, so that packages are in the order of a tree. */
+/* For sorting classes by name, so that packages are in the order of a tree. */
 struct named {
 	const char *name;
 	uint32_t no;
@@ -147,10 +145,7 @@ struct named {
 
 BASE_ORDER(compare_named, struct named, BASE_BY_TEXT(name), BASE_UP(no))
 
-/*
- * Returns the length of the first `level` + 1 parts of a class name, or of the whole name for its
- * last level.
- */
+/* Returns the size of the first `level` + 1 parts of a class name, or of all if there are fewer. */
 static size_t words(const char *name, uint32_t level)
 {
 	size_t size = strcspn(name, ".");
@@ -161,8 +156,7 @@ static size_t words(const char *name, uint32_t level)
 }
 
 /*
- * Adds a class to each package that contains it. `path` contains the packages of the previous
- * class.
+ * Adds a class to each package that contains it. `path` holds the packages of the previous class.
  */
 static int add_class(struct consumers *s, const struct named *class, struct base_vec *path,
 		     struct hdb_error *err)
@@ -219,7 +213,7 @@ static int add_packages(struct query *q, struct consumers *s, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Adds a group that is not listed to the rest of its section or package. */
+/* Adds an unlisted group to the rest of its section or package. */
 static void add_rest(struct rest *rest, const struct derive_total *total)
 {
 	rest->groups++;
@@ -241,7 +235,7 @@ static void drop_small_groups(const struct consumers *s, struct analysis_groups 
 	groups->count = kept;
 }
 
-/* Computes the items that were not kept as the difference to the total. */
+/* Drops small items; their rest is the difference to the total. */
 static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct item *items = s->items.data;
@@ -296,10 +290,7 @@ static int close_packages(struct base_vec *open, uint32_t level, struct base_vec
 	return HDB_OK;
 }
 
-/*
- * Drops packages below the threshold. The contents of a package that is not listed are not listed
- * either.
- */
+/* Drops packages below the threshold, together with their contents. */
 static int drop_small_packages(struct consumers *s, struct hdb_error *err)
 {
 	struct open_package top = { .level = 0 };
@@ -346,8 +337,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 }
 
 /*
- * Sets the sizes of class loaders. A class loader retains the same in all answers, which is more
- * than its items if other items hold some of it.
+ * Sets the sizes of class loaders to what they retain in all answers, which is more than their
+ * items if other items hold some of it.
  */
 static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
 {
@@ -416,7 +407,7 @@ static void object_row(struct query *q, const struct consumers *s, const struct 
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
 
 	set_total(q, s, "object", &total);
-	/* Filled in later for the object of the row. */
+	/* filled in later for the object of the row */
 	query_null(q, NATIVE);
 	query_null(q, RETAINED_NATIVE);
 	query_set_object(q, &cells, item->ix);
@@ -428,7 +419,7 @@ static void others_row(struct query *q, const struct consumers *s, unsigned sect
 	static const char *const kinds[] = { "object", "class", "loader", "package" };
 
 	set_total(q, s, kinds[section], &rest->total);
-	/* The native memory of all other objects was not added up. */
+	/* the native memory of all other objects is unknown */
 	if (section == ITEMS) {
 		query_null(q, NATIVE);
 		query_null(q, RETAINED_NATIVE);

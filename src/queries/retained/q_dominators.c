@@ -6,11 +6,11 @@
 #include "queries/queries.h"
 
 /*
- * The largest nodes in a part of the dominator tree, as many as a picture can show. The cost
+ * A cut: the largest nodes in a part of the dominator tree, as many as a picture can show. The cost
  * depends on the number of nodes, not on what they retain.
  */
 
-/* Maximum number of nodes and levels: more could not be seen in a picture. */
+/* Maximum number of nodes and levels. A picture cannot show more. */
 #define ANALYSIS_CUT_NODES_MAX 50000
 #define ANALYSIS_CUT_LEVELS_MAX 64
 
@@ -22,12 +22,12 @@ struct analysis_cut_node {
 	uint32_t level;                     /* 0 for node 0 */
 	uint32_t parent, first, last, next; /* shown nodes, or ANALYSIS_CUT_NONE */
 	uint64_t retained_bytes;
-	/* number of objects that it dominates immediately and that are not shown */
+	/* number of immediately dominated objects that are not shown */
 	uint64_t others;
-	uint64_t others_bytes; /* their total retained size */
+	uint64_t others_bytes; /* total retained size of these objects */
 };
 
-/* The part to show: an object and everything it dominates. */
+/* The part to show: an object and what it dominates. */
 struct analysis_cut_top {
 	uint32_t ix; /* HEAP_NONE means the whole heap */
 	uint64_t retained_bytes;
@@ -40,12 +40,12 @@ struct analysis_dominator_cut {
 };
 
 /*
- * Divisor: children smaller than this part of the whole are not examined, because no picture shows
- * them.
+ * Children smaller than this fraction (divisor) of the whole are too small for a picture and not
+ * examined.
  */
 #define SMALL_PART 20000
 
-/* Maximum number of nodes waiting to be shown, 64 bytes each. */
+/* Maximum number of pending nodes, at 64 bytes each. */
 #define WAITING_MAX 200000
 
 struct cutting {
@@ -57,7 +57,7 @@ struct cutting {
 	uint32_t heap_count;
 };
 
-/* Orders larger nodes first and, if the sizes are equal, the one that was found first. */
+/* Orders larger nodes first; of equal ones, the first found. */
 static bool is_before(const struct cutting *c, uint32_t a, uint32_t b)
 {
 	const struct analysis_cut_node *x = &c->cut->nodes[a], *y = &c->cut->nodes[b];
@@ -113,7 +113,7 @@ static void add_node(struct cutting *c, uint32_t parent, uint32_t ix, uint64_t r
 	heap_put(c, node);
 }
 
-/* Shows a node, as the last of its parent's children that are shown so far. */
+/* Shows a node, after its siblings that are shown already. */
 static void show(struct cutting *c, uint32_t node)
 {
 	struct analysis_cut_node *nodes = c->cut->nodes, *n = &nodes[node], *above;
@@ -134,7 +134,7 @@ static void show(struct cutting *c, uint32_t node)
 	c->cut->shown++;
 }
 
-/* Adds the children of a node to the queue, unless they are too small. */
+/* Adds the children of a node to the queue, except small ones. */
 static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 {
 	struct analysis_cut_node *n = &c->cut->nodes[node];
@@ -163,8 +163,8 @@ static int open_node(struct cutting *c, uint32_t node, struct hdb_error *err)
 }
 
 /*
- * Chooses the nodes below `top` that retain the most, at most `most` of them. Node 0 is `top`.
- * Builds the `children` table if needed. The caller must release *out, even after a failure.
+ * Chooses up to `most` nodes below `top` that retain the most. Node 0 is `top`. Builds the
+ * `children` table if needed. The caller must release *out, even after a failure.
  */
 static int cut_tree(const struct session *session, const struct analysis_cut_top *top,
 		    uint32_t most, struct analysis_dominator_cut *out, struct hdb_error *err)
@@ -222,9 +222,9 @@ struct dominators {
 	bool is_grouped;
 	struct analysis_dominator_cut cut; /* cut for --tree */
 	bool is_tree;
-	uint32_t node;  /* next node of the cut */
-	uint32_t rest;  /* the node whose other children are listed next, or ANALYSIS_CUT_NONE */
-	uint64_t whole; /* shallow size of all reachable objects */
+	uint32_t node;           /* next node of the cut */
+	uint32_t rest;           /* node whose other children come next, or ANALYSIS_CUT_NONE */
+	uint64_t whole;          /* shallow size of all reachable objects */
 	uint64_t retained_whole; /* retained size of all roots (100 %) */
 };
 
@@ -297,10 +297,7 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/*
- * Sets the row for those children of a node that are not shown. It follows the children that are
- * shown.
- */
+/* Sets the row for a node's other children, which follows those that are shown. */
 static void set_others(struct query *q, struct dominators *d)
 {
 	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];
@@ -313,7 +310,7 @@ static void set_others(struct query *q, struct dominators *d)
 }
 
 /*
- * Moves to the next row in preorder. The last child of a node is followed by the row for its other
+ * Moves to the next row in preorder. After the last child of a node comes the row for its other
  * children.
  */
 static int step_cut(struct dominators *d)

@@ -2,10 +2,9 @@
  * queries/retained/q_drops.c - the big-drops query: accumulation points, which are objects that
  * retain much more than the largest object they dominate.
  *
- * As in Eclipse MAT, an object is listed if the difference between its retained size and that of
- * its largest child is above a threshold, or if it has no children and its retained size is above
- * the threshold. Below a listed object the search continues in all children above the threshold.
- * Below other objects it continues only in the largest child.
+ * As in Eclipse MAT, an object is listed if its retained size exceeds that of its largest child (0
+ * if it has none) by more than a threshold. The search continues in all children above the
+ * threshold below a listed object, and only in the largest child below any other.
  */
 #include "base/glob.h"
 #include "heap/heap_database.h"
@@ -13,7 +12,7 @@
 
 #include <queries/retained/q_drops.query.h>
 
-/* A node to examine; `level` listed nodes are above it. */
+/* A node to examine, and the number of listed nodes above it. */
 struct todo {
 	uint32_t ix;
 	uint32_t level;
@@ -25,13 +24,13 @@ struct drops {
 	struct base_vec stack; /* struct todo; the largest child is on top */
 	uint64_t whole, threshold;
 	uint64_t retained_whole; /* retained size of all roots (100 %) */
-	uint64_t looked_at;      /* number of objects examined, each once per tree */
+	uint64_t looked_at;      /* number of objects examined */
 	const char *skip;
 };
 
 /* ---- opening ---- */
 
-/* Reverses the entries from `start` on, so that the entry pushed first is on top. */
+/* Reverses the entries from `start` on, so that the first one pushed is on top. */
 static void turn(struct base_vec *stack, size_t start)
 {
 	struct todo *todo = stack->data;
@@ -50,10 +49,7 @@ struct dominated {
 	uint64_t largest; /* retained size of the first child */
 };
 
-/*
- * Pushes up to `most` children above the threshold, the largest last so that it is on top. Their
- * level is that of `at`.
- */
+/* Pushes up to `most` children above the threshold, the largest last, so that it is on top. */
 static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
 			 struct hdb_error *err)
 {
@@ -84,10 +80,7 @@ static int push_children(struct drops *d, struct todo at, size_t most, struct do
 	return HDB_OK;
 }
 
-/*
- * Reports the part of the top level that is not examined, which is everything that is not on the
- * stack.
- */
+/* Reports the part of the top level that is not examined: everything that is not on the stack. */
 static int leave_small(struct query *q, const struct drops *d, uint64_t count,
 		       struct hdb_error *err)
 {
@@ -138,10 +131,7 @@ static int open_drops(struct query *q, struct hdb_error *err)
 
 /* ---- rows ---- */
 
-/*
- * Finds the nearest dominator that --skip does not match. Sets *holder to HEAP_NONE if there is
- * none.
- */
+/* Finds the nearest dominator that --skip does not match, or HEAP_NONE. */
 static int find_holder(struct query *q, const struct drops *d, uint32_t ix, uint32_t *holder,
 		       struct hdb_error *err)
 {
@@ -195,10 +185,7 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
-		/*
-		 * Push only the largest child until it is known whether this is an accumulation
-		 * point.
-		 */
+		/* Push only the largest child until this is known to be an accumulation point. */
 		TRY(push_children(d, at, 1, &found, err));
 		if (d->looked_at % 65536 == 0)
 			TRY(base_step(q->work, d->looked_at, err));

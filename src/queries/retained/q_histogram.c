@@ -17,7 +17,7 @@ struct histogram {
 	char (*heap_names)[NAME_SIZE]; /* indexed by heap, if groups are heaps; otherwise NULL */
 };
 
-/* Adds up all objects. Superclasses would count them several times. */
+/* Sets facts with the sums over classes; superclasses would count objects several times. */
 static int set_facts(struct query *q, const struct analysis_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {
@@ -42,7 +42,7 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 
 /*
  * Replaces the counts with those of the population, and drops groups without objects. Unreachable
- * objects are listed next to reachable objects.
+ * objects are listed beside reachable ones.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {
@@ -120,10 +120,7 @@ static int name_heaps(struct query *q, struct histogram *h, size_t count, struct
 	return HDB_OK;
 }
 
-/*
- * Makes a group for each heap, and one for objects that are in no heap. The number of the group is
- * the number of the heap.
- */
+/* Makes a group for each heap, numbered like the heap, and one for objects that are in no heap. */
 static int open_heaps(struct query *q, struct histogram *h, struct hdb_error *err)
 {
 	const size_t count = (size_t)heap_record_count(q->heap, STORE_HEAPS) + 1;

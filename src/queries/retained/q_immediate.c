@@ -1,6 +1,6 @@
 /*
- * queries/retained/q_immediate.c - the immediate-dominators query: the immediate dominators of the
- * objects of a class, by class. They keep these objects alive.
+ * queries/retained/q_immediate.c - the immediate-dominators query: which objects, by class,
+ * immediately dominate the objects of a class and so keep them alive.
  */
 #include "analysis/members.h"
 #include "base/bits.h"
@@ -13,7 +13,7 @@
 
 /* Dominators of one class. */
 struct group {
-	/* class number; class_count or more: class objects; twice class_count: no dominator */
+	/* class number, plus class_count for class objects; twice class_count means no dominator */
 	uint32_t key;
 	uint32_t example_ix;
 	uint64_t count, shallow_bytes, dominated, dominated_bytes, native;
@@ -29,7 +29,7 @@ struct finder {
 	struct query *q;
 	uint32_t *idom;       /* indexed by object */
 	uint32_t *key;        /* indexed by object: as in struct group */
-	uint64_t *seen;       /* bit set: dominators that have already been counted */
+	uint64_t *seen;       /* bit set: dominators that were already counted */
 	uint8_t *is_skipped;  /* indexed by key */
 	struct group *groups; /* indexed by key */
 	const uint8_t *is_member_class;
@@ -51,7 +51,7 @@ static int load_block(void *ctx, const struct heap_block *block, struct hdb_erro
 				      err);
 }
 
-/* Finds the dominator of a reachable member, passing over skipped classes. */
+/* Finds the dominator of a reachable member, skipping classes that --skip matches. */
 static int add_member(const struct finder *f, uint32_t ix, uint64_t shallow, struct hdb_error *err)
 {
 	const uint32_t n = f->q->heap->object_count, none = 2 * f->q->heap->class_count;

@@ -1,6 +1,6 @@
 /*
  * queries/retained/q_merged.c - the queries merged-paths and dominator-tree: the paths from the
- * roots to the objects of a set, and the dominator tree. Both are merged by name.
+ * roots to the objects of a set, and the dominator tree, both merged by name.
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
@@ -11,10 +11,7 @@
 #include "queries/queries.h"
 #include "query/merged_cells.h"
 
-/*
- * Without --min, shows the nodes of the dominator tree that retain at least 1/MIN_PART of all
- * reachable bytes.
- */
+/* Default of --min for the dominator tree: 1/MIN_PART of all reachable bytes. */
 #define MIN_PART 1000
 
 #include <queries/retained/q_merged.query.h>
@@ -42,7 +39,7 @@ static int64_t bytes_rank(const struct analysis_merged *m, uint32_t node)
 	return (int64_t)analysis_merged_sum(m, node, 0)->total_bytes;
 }
 
-/* Finds the members that count, as a bit set. The ID of an object names a set with one member. */
+/* Finds the members as a bit set. An object ID is a set with one member. */
 static int find_members(struct query *q, struct merged_query *s, struct hdb_error *err)
 {
 	const char *target = q->targets[0];
@@ -60,7 +57,7 @@ static int find_members(struct query *q, struct merged_query *s, struct hdb_erro
 		TRY(analysis_object(&q->session, target, &ix, err));
 		TRY(heap_object(q->heap, ix, &object, err));
 		TRY(derive_is_reachable(q->derive, ix, &reachable, err));
-		/* The object is the set, if it is in the requested heap. */
+		/* the object is the whole set, if it is in the requested heap */
 		if (heap_leaves_out(q->heap, object.heap_no))
 			return HDB_OK;
 		base_bit_put(bits, ix);

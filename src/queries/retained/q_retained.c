@@ -2,8 +2,8 @@
  * queries/retained/q_retained.c - the retained query: what would be freed without an object, or
  * without all objects of some classes.
  *
- * For an object, the answer comes from the table if it exists, or else from a search around the
- * object. If the search exceeds its limit, the table is built. For sets, see members.c and
+ * For an object, the answer comes from the table if that exists, else from a search around the
+ * object; if the search exceeds its limit, the table is built. For sets, see members.c and
  * derive_retained_set.
  */
 #include "analysis/exclude.h"
@@ -17,7 +17,9 @@
 
 #include <queries/retained/q_retained.query.h>
 
-/* Maximum number of class objects examined if several class loaders define a class of this name. */
+/*
+ * Maximum number of class objects to examine if several class loaders define a class of this name.
+ */
 #define CLASS_OBJECTS_MAX 100
 
 enum way { WAY_EXCLUDING, WAY_TABLE, WAY_LOCAL, WAY_DOMINATORS, WAY_BLOCKED, WAY_QUICK, WAY_COUNT };
@@ -68,7 +70,7 @@ static int from_table(struct query *q, struct answer *a, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Stores an exact result for a set, and the way in which it was found. */
+/* Stores an exact result for a set, and how it was found. */
 static void take_result(struct retained *s, const struct derive_retained_result *result,
 			unsigned way, struct answer *a)
 {
@@ -139,8 +141,8 @@ static int answer_members(struct query *q, struct retained *s, struct analysis_m
 }
 
 /*
- * Adds up the native memory of a set's reachable objects. It visits the owners of native memory,
- * because there may be more members than owners.
+ * Adds up the native memory of a set's reachable objects. Iterates over the owners of native
+ * memory, of which there may be fewer than members.
  */
 static int add_native(struct query *q, const struct retained *s,
 		      const struct analysis_members *members, struct answer *a,
@@ -160,7 +162,7 @@ static int add_native(struct query *q, const struct retained *s,
 }
 
 /*
- * Adds a note with the class object to query instead. A class without instances may hold much
+ * Adds a note that names the class object to query instead: a class without instances may hold much
  * memory through its static fields.
  */
 static int note_class_object(struct query *q, struct retained *s, const char *target,
@@ -310,12 +312,12 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	read_limits(q, s);
 	query_choose(q, SHOWN);
 	TRY(read_excludes(q, s, err));
-	/* That table contains single objects and follows all references. */
+	/* that table is only for single objects with all references */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
-	/* Resolves all names first, so that an invalid name is reported before tables are built. */
+	/* Resolve all names before building tables, to report an invalid one at once. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
