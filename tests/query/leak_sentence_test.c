@@ -83,6 +83,12 @@ static const struct {
 	{ "a.App{}; static a.App.TREE = a.Tree{below=list(20*a.Tree{below=list(30*a.Tree{data="
 	  "bytes(100)})})}",
 	  "App.TREE (static) holds 621 Tree (" },
+	/* what is in some of the entries of a map: the first number is the size of the map */
+	{ "a.App{}; static a.App.ALL ="
+	  "map(100*java.util.concurrent.atomic.AtomicReference{value=a.Reader{data=bytes(9000)}},"
+	  "300*java.util.concurrent.atomic.AtomicReference{value=$r});"
+	  "a.Reader@r{data=bytes(10)}",
+	  "App.ALL (static) holds 400 entries (" },
 	/* more than a third has other classes */
 	{ "a.App{}; static a.App.ALL ="
 	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",

@@ -11,6 +11,7 @@
 #include "analysis/describe.h"
 #include "base/error.h"
 #include "base/idmap.h"
+#include "queries/inspect/inspect.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -441,6 +442,7 @@ int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never
 int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct explain_facts *out,
 		     struct hdb_error *err)
 {
+	const char *kind = out->figures[EXPLAIN_FACT_entries_kind].text;
 	char text[EXPLAIN_CONTENT_MAX];
 	uint64_t removed;
 	bool never;
@@ -451,13 +453,13 @@ int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct 
 	if (removed)
 		explain_fact_set(out, EXPLAIN_FACT_removed, (double)removed);
 	/* a wrapper that does not allow removals proves that nothing was removed through it */
-	if (!never || strncmp(out->figures[EXPLAIN_FACT_entries_kind].text,
-			      "Collections$Unmodifiable", 24) == 0)
+	if (!never || strncmp(kind, "Collections$Unmodifiable", 24) == 0)
 		return HDB_OK;
+	if (c->inner && strncmp(kind, "Collections$", 12) == 0)
+		kind = inspect_simple_name(heap_class_name_of(heap, c->inner_ix));
 	(void)snprintf(text, sizeof(text), "%s %s was ever removed from the %.60s.",
 		       counting_of(heap, c)->is_exact ? "No" : "Probably no",
-		       c->rule->kind == HEAP_MAP ? "entry" : "element",
-		       out->figures[EXPLAIN_FACT_entries_kind].text);
+		       c->rule->kind == HEAP_MAP ? "entry" : "element", kind);
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
 	return HDB_OK;
 }

@@ -318,6 +318,26 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
+ * Sets *out to whether the held objects are in some of the entries of a map, and its values are of
+ * another class. The first number of the sentence is then the size of the map.
+ */
+static int is_inside(struct heap *heap, const struct leak_held *entries,
+		     const struct leak_held *held, bool *out, struct hdb_error *err)
+{
+	struct heap_collection collection;
+	uint32_t class_no;
+
+	*out = false;
+	if (held->count >= entries->count || entries->is_nested)
+		return HDB_OK;
+	TRY_FOUND(heap_collection_open(heap, entries->collection_ix, &collection, err));
+	TRY(entries_class(heap, &collection, &class_no, err));
+	*out = collection.rule->kind == HEAP_MAP && class_no != HEAP_NONE &&
+	       class_no != held->class_no;
+	return HDB_OK;
+}
+
+/*
  * Determines which objects a single suspect holds. If an array or another object retains half of
  * the suspect by itself, names that object instead.
  */
@@ -331,6 +351,7 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	struct leak_held entries, own;
 	const char *class, *of;
 	uint32_t collection;
+	bool is_other;
 
 	assert(s->ix != HEAP_NONE);
 	find_class(q->heap, rows, about, out, &own);
@@ -377,12 +398,16 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 			count_content(rows, about, out);
 		return HDB_OK;
 	}
+	TRY(is_inside(q->heap, &entries, out, &is_other, err));
 	if (is_about(out->count, entries.count) && !entries.is_nested &&
 	    !is_on_path(q, about, HEAP_NONE, out->class_no))
 		out->count = entries.count;
-	else
+	else if (!is_other)
 		count_content(rows, about, out);
-	return HDB_OK;
+	if (!is_other)
+		return HDB_OK;
+	*out = entries;
+	return name_entries(q->heap, out, err);
 }
 
 int leak_held_find(struct query *q, const struct leak_rows *rows,

@@ -198,7 +198,7 @@ static bool is_several(const struct query_leak_owner *o)
 	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
 
 	for (size_t i = 0; i < o->named; i++)
-		several |= o->list[i].count > 1 ||
+		several |= (!o->top.kind && o->list[i].count > 1) ||
 			   (o->list[i].kind == LEAK_HOLDER_LOCAL && o->list[i].threads > 1);
 	return several;
 }
