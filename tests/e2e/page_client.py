@@ -286,7 +286,7 @@ try:
     for shape in "icicle", "treemap":
         go(f"#/map?shape={shape}&zoom=0/0", "canvas", f"a zoomed {shape}")
         # The picture before has a canvas too: its cells must be those of this address.
-        browser.until("document.querySelectorAll('.crumbs button').length === 3")
+        browser.until("document.querySelectorAll('.crumbs button:not(.act)').length === 3")
         browser.run("document.activeElement.blur(); 1")
         up = False
         for _ in range(3):  # what is open, such as the inspector, is closed first
@@ -295,7 +295,7 @@ try:
             if up:
                 break
         check(f"Escape goes up in a {shape} without the focus", up)
-        browser.until("document.querySelectorAll('.crumbs button').length === 2")
+        browser.until("document.querySelectorAll('.crumbs button:not(.act)').length === 2")
         browser.click(*browser.run("(b => [b.x + b.width / 2, b.y + 6])(document.querySelector('canvas').getBoundingClientRect())"))
         check(f"a click on the frame of a {shape} goes up", browser.until("!location.hash.includes('zoom=')"))
 
@@ -338,7 +338,7 @@ try:
     def offers(word):
         write("#search", word)
         time.sleep(0.2)
-        browser.until("!document.querySelector('.search [role=status]')")
+        browser.until("!document.querySelector('.search [role=status]')?.innerText.startsWith('Searching')")
         return browser.run("[...document.querySelectorAll('#found li')].map(e => [...e.children].map(c => c.textContent).join(' '))")
 
     check("classes are found in lower case, the exact name first", (offers("hashmap") or [""])[0].startswith("class java.util.HashMap"))
@@ -906,6 +906,8 @@ try:
         check("all of them", browser.until("document.querySelector('.count').innerText === '3,011 of 3,011 threads'"))
         browser.run("document.querySelector('main button.more')?.click(); 1")
         time.sleep(0.3)
+        said = browser.run("[...document.querySelectorAll('main .same-stack .grow')].map(e => e.innerText).filter(t => t.split('java.lang.VirtualThread').length > 2)")
+        check(f"threads without a name are called by their class once: {said[:1]}", not said)
         together = browser.run("[...document.querySelectorAll('main .threads > .thread')].map(e => Number((/^([0-9,]+) threads with the same stack/.exec(e.querySelector('.grow').innerText)?.[1] ?? '1').replace(/,/g, '')))")
         check(f"equal stacks are one row: {together[:5]}", together[:1] == [700] and sum(together) == 3011)
         browser.run("document.querySelector('main .same-stack .twist').click(); 1")

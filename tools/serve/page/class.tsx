@@ -168,10 +168,13 @@ function Growth({ databases, target }: { databases: Database[]; target: string }
         <p class="acts">
           {databases
             .filter((d) => d.index !== now)
-            .map((d) => (
-              <a href={linkTo("compare", { before: String(d.index), o_by: "class" })}>
-                What else grew since {visible(d.name)}{" "}
-              </a>
+            .map((d, i) => (
+              <>
+                {i > 0 && " · "}
+                <a href={linkTo("compare", { before: String(d.index), o_by: "class" })}>
+                  What else grew since {visible(d.name)}
+                </a>
+              </>
             ))}
         </p>
       )}

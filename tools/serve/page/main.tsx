@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Database, Failure, hasFile, hasSql, report, start, watchFiles } from "./api";
 import { Databases, HeaderMore, ViewList } from "./frame";
-import { late, load } from "./late";
+import { load, rest } from "./rest";
 import { Props, views } from "./list";
 import { copyNames, Item, Menu } from "./objects";
 import { Overview } from "./overview";
@@ -28,7 +28,7 @@ function setTheme(theme: string | null): void {
 
 const SPARE = 3000; // milliseconds; by then the overview has usually finished loading
 
-const show = (view: string, p: Props) => (view === "overview" ? <Overview {...p} /> : late!.shows[view](p));
+const show = (view: string, p: Props) => (view === "overview" ? <Overview {...p} /> : rest!.shows[view](p));
 
 // Scroll positions, for back and forward. A view reaches its height only when its answers have arrived.
 const places = new Map<string, number>(),
@@ -120,7 +120,7 @@ function App({ databases }: { databases: Database[] }) {
   }, [place]);
   // The overview needs neither the other views nor the descriptions of queries, so they load after it.
   const needs = view.name !== "overview" || route.params.obj !== undefined || help,
-    isLoaded = late !== undefined;
+    isLoaded = rest !== undefined;
   const fill = () => {
     setFailed(null);
     load().then(() => redraw((n) => n + 1), setFailed);
@@ -281,12 +281,12 @@ function App({ databases }: { databases: Database[] }) {
         )}
       </main>
       <Menu />
-      {help && late && <late.Help onClose={() => setHelp(false)} />}
-      {route.params.obj && one && !report && late ? (
+      {help && rest && <rest.Help onClose={() => setHelp(false)} />}
+      {route.params.obj && one && !report && rest ? (
         route.params.obj.includes(".") ? (
-          <late.FieldTarget key={route.params.obj} route={route} />
+          <rest.FieldTarget key={route.params.obj} route={route} />
         ) : (
-          <late.Inspector key={route.params.obj} route={route} />
+          <rest.Inspector key={route.params.obj} route={route} />
         )
       ) : null}
     </div>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { viewOf } from "./actions";
 import { ask, hasSql, Params, Question, Row, Spec } from "./api";
 import { nearest } from "./asking";
-import { late, load } from "./late";
+import { load, rest } from "./rest";
 import { classPage, Name } from "./objects";
 import { specs } from "./parts";
 import { change, linkTo } from "./route";
@@ -155,7 +155,7 @@ function matchesByName(word: string, views: View[]): { strong: Offer[]; weak: Of
     inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
   const others = synonyms.filter(([words]) => anyBegins(words));
   const statements =
-    hasSql() && late ? [...late.stored(), ...late.shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
+    hasSql() && rest ? [...rest.stored(), ...rest.shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
   return {
     strong: [
       ...same.map(view),
@@ -245,7 +245,7 @@ function offersOf(word: string, views: View[], found: Found): { list: Offer[]; i
 function useFound(word: string, db?: string): { found: Found; isReady: boolean } {
   const key = `${db} ${word}`,
     [found, setFound] = useState<Found>({ word: "" }),
-    [isReady, setReady] = useState(late !== undefined);
+    [isReady, setReady] = useState(rest !== undefined);
   useEffect(() => {
     if (!word || isReady) return;
     const ready = () => setReady(true);

@@ -64,6 +64,8 @@ function useColumns({ columns, rows, what, tree, order }: TableProps): Shown {
     () => columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => !isEmpty(r[c.name], c.name))),
     [columns, rows, tree],
   );
+  const barred = useMemo(() => ["retained", "wasted"].find((name) => filled.some((c) => c.name === name)), [filled]);
+  const hasBars = useMemo(() => barred && rows.some((r) => Number(r[barred]) > 0), [barred, rows]);
   const isLast = (c: Column, i: number) =>
     i > 0 && (LAST.includes(c.name) || (c.type === "id" && c.name !== "waits_for"));
   const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
@@ -85,7 +87,7 @@ function useColumns({ columns, rows, what, tree, order }: TableProps): Shown {
     hide,
     isTight,
     used: isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide,
-    barred: ["retained", "wasted"].find((name) => wide.some((c) => c.name === name)),
+    barred: hasBars && barred && !hidden.includes(barred) ? barred : undefined,
   };
 }
 

@@ -241,7 +241,8 @@ function GroupRow({
 }) {
   const [room, setRoom] = useState(MEMBERS),
     share = whole ? (100 * group.retained) / whole : 0,
-    names = group.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class));
+    // Threads without a name are called by their class, once.
+    names = [...new Set(group.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class)))];
   return (
     <li class="thread same-stack">
       <div class="row">
@@ -257,7 +258,7 @@ function GroupRow({
           <b>{number(group.threads.length)} threads with the same stack</b> <Waits threads={group.threads} />{" "}
           <small>
             {names.join(", ")}
-            {group.threads.length > 3 ? ", …" : ""}
+            {names.length > 1 && group.threads.length > names.length ? ", …" : ""}
           </small>
         </span>
         <span class="right">

@@ -3,14 +3,14 @@
 import { describe } from "./api";
 import { specs } from "./parts";
 
-export let late: typeof import("./views") | undefined;
+export let rest: typeof import("./views") | undefined;
 let loading: Promise<void> | undefined;
 
 export function load(): Promise<void> {
   loading ??= Promise.all([describe(), import("./views")]).then(
     ([all, views]) => {
       for (const spec of all) specs.set(spec.name, spec);
-      late = views;
+      rest = views;
     },
     (e) => {
       loading = undefined; // the next call tries again
