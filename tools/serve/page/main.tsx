@@ -26,6 +26,7 @@ function setTheme(theme: string | null): void {
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
 }
 
+declare const REPORT: boolean; // see api.ts
 const SPARE = 3000; // milliseconds; by then the overview has usually finished loading
 
 const show = (view: string, p: Props) => (view === "overview" ? <Overview {...p} /> : rest!.shows[view](p));
@@ -120,7 +121,8 @@ function App({ databases }: { databases: Database[] }) {
   }, [place]);
   // The overview needs neither the other views nor the descriptions of queries, so they load after it.
   const needs = view.name !== "overview" || route.params.obj !== undefined || help,
-    isLoaded = rest !== undefined;
+    isLoaded = rest !== undefined,
+    extra = rest?.extra;
   const fill = () => {
     setFailed(null);
     load().then(() => redraw((n) => n + 1), setFailed);
@@ -195,7 +197,7 @@ function App({ databases }: { databases: Database[] }) {
         ) : (
           !isNarrow && <Databases databases={databases} db={db} view={view.name} />
         )}
-        {report ? (
+        {REPORT ? (
           <button onClick={toggle} aria-label="Dark or light" title="Dark or light">
             ◐
           </button>
@@ -281,12 +283,12 @@ function App({ databases }: { databases: Database[] }) {
         )}
       </main>
       <Menu />
-      {help && rest && <rest.Help onClose={() => setHelp(false)} />}
-      {route.params.obj && one && !report && rest ? (
+      {help && extra && <extra.Help onClose={() => setHelp(false)} />}
+      {route.params.obj && one && extra ? (
         route.params.obj.includes(".") ? (
-          <rest.FieldTarget key={route.params.obj} route={route} />
+          <extra.FieldTarget key={route.params.obj} route={route} />
         ) : (
-          <rest.Inspector key={route.params.obj} route={route} />
+          <extra.Inspector key={route.params.obj} route={route} />
         )
       ) : null}
     </div>

@@ -155,7 +155,9 @@ function matchesByName(word: string, views: View[]): { strong: Offer[]; weak: Of
     inside = all.filter((s) => s.name.indexOf(dashed) > 0).slice(0, FEW);
   const others = synonyms.filter(([words]) => anyBegins(words));
   const statements =
-    hasSql() && rest ? [...rest.stored(), ...rest.shipped].filter((s) => s.name.toLowerCase().includes(low)) : [];
+    hasSql() && rest?.extra
+      ? [...rest.extra.stored(), ...rest.extra.shipped].filter((s) => s.name.toLowerCase().includes(low))
+      : [];
   return {
     strong: [
       ...same.map(view),

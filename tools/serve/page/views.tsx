@@ -12,11 +12,15 @@ import { ClassPage } from "./class";
 import { Dominators } from "./dominators";
 import { Loaders } from "./loaders";
 import { Allocations, Growth, Native, Outside } from "./outside";
-import { Sql } from "./sql";
+import { Help } from "./help";
+import { FieldTarget, Inspector } from "./inspector";
+import { shipped, Sql, stored } from "./sql";
 import { Leaks } from "./suspects";
 import { Threads } from "./threads";
 import { WasteSum } from "./waste";
 import { Compare } from "./compare";
+
+declare const REPORT: boolean; // see api.ts
 
 const waste: [string, string][] = [
   ["duplicates", "duplicate strings"],
@@ -221,31 +225,36 @@ const maps = (p: Props) =>
     <MapView route={p.route} />
   );
 
+// Views that reports never show ("-" in list.ts). The script of reports omits them.
+const served: typeof shows = REPORT
+  ? {}
+  : {
+      leaks: (p) => <LeaksView {...p} />,
+      android: (p) => <Android route={p.route} />,
+      compare: (p) => <Compare {...p} />,
+      dominators: (p) => <Dominators route={p.route} />,
+      class: (p) => <ClassPage {...p} />,
+      paths: (p) => <Paths {...p} />,
+      strings: (p) => <Strings {...p} />,
+      sql: (p) => <Sql route={p.route} />,
+      all: (p) => <All {...p} />,
+    };
+
 // The component of each view in list.ts, by name.
 export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
-  leaks: (p) => <LeaksView {...p} />,
-  android: (p) => <Android route={p.route} />,
-  compare: (p) => <Compare {...p} />,
+  ...served,
   growth: (p) => <Growth route={p.route} />,
   memory: () => <Outside />,
   map: maps,
-  dominators: (p) => <Dominators route={p.route} />,
   histogram: (p) => <Histogram {...p} />,
-  class: (p) => <ClassPage {...p} />,
-  paths: (p) => <Paths {...p} />,
   threads: (p) => <Threads route={p.route} />,
   loaders: (p) =>
     report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />,
   allocations: (p) => <Allocations route={p.route} />,
   native: () => <Native />,
   waste: (p) => <Waste {...p} />,
-  strings: (p) => <Strings {...p} />,
-  sql: (p) => <Sql route={p.route} />,
-  all: (p) => <All {...p} />,
   problems: (p) => <General route={p.route} query="problems" />,
 };
 
-// Other parts that the first screen does not need.
-export { Help } from "./help";
-export { Inspector, FieldTarget } from "./inspector";
-export { shipped, stored } from "./sql";
+// Other parts that the first screen does not need, nor a report.
+export const extra = REPORT ? undefined : { Help, Inspector, FieldTarget, shipped, stored };
