@@ -173,6 +173,7 @@ public class Stuck {
                     pool.execute(() -> page.hashCode());
                 }
                 kept.add(pool);
+                while (!ok && !(locks[0].hasQueuedThreads() && locks[1].hasQueuedThreads())) Thread.sleep(2);
                 for (Thread t : workers) await(t, Thread.State.WAITING, ok ? "take" : "lock");
                 break;
             }
