@@ -439,7 +439,7 @@ own.close()
 END
 )" "30954 31512 main 0
 True True False
-30954 416
+30954 0
 ['mine', 'refs'] 1"
 fi
 # A statement and its database can be given in either order.
