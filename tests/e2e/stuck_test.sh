@@ -41,7 +41,7 @@ second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
 reader|0|Its only thread \"printer-0\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|printer-0
 crossed|0|(mostly Stuck$$Lambda) (threads: 2, maximumPoolSize 2)|posting-*
 crossed|0|2.2 MiB. Its 2 threads \"posting-*\" are in Stuck.lambda$|posting-*
-crossed|0| (waiting for each other's locks). (unbounded)|posting-*
+crossed|0| (waiting for each other's locks).|posting-*
 outbox|0|Its thread \"sms\" is in Stuck$Outbox.send(Stuck.java:53) (socket read).|sms
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
