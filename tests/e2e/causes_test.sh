@@ -44,12 +44,12 @@ while IFS='|' read -r name owner cause; do
 	cases=$((cases + 1))
 done << 'CASES'
 onebig|Causes$Country.codes (static) holds|One HashMap uses 3 of its 4,194,304 slots: 16.0 MiB are free slots.
-enummap|holds 60,000 EnumMap|each EnumMap uses 2 of 27 slots on average
-grid|holds 1,000 Object[]|each Object[] uses 3 of 2,000 slots on average. Containers: 1,000
-builders|holds 40 StringBuilder|each StringBuilder uses 5 of 300,000 slots on average. Containers: 40
-streams|holds 400 ByteArrayOutputStream|each ByteArrayOutputStream uses 100 of 30,000 slots on average
-presized|holds 6,000 ArrayList|each ArrayList uses 3 of 501 slots on average
-presizedmaps|holds 6,000 HashMap|each HashMap uses 2 of 512 slots on average
+enummap|holds 60,000 EnumMap|EnumMap each use 2 of 27 slots on average
+grid|holds 1,000 Object[]|1,000 Object[] each use 3 of 2,000 slots on average
+builders|holds 40 StringBuilder|40 StringBuilder each use 5 of 300,000 slots on average
+streams|holds 400 ByteArrayOutputStream|ByteArrayOutputStream each use 100 of 30,000 slots on average
+presized|holds 6,000 ArrayList|ArrayList each use 3 of 501 slots on average
+presizedmaps|holds 6,000 HashMap|HashMap each use 2 of 512 slots on average
 equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have equal contents, such as byte[8000], 1,500 times
 equalstrings|holds 150,000 Causes$Order|At least 150,000 of its strings and arrays have equal contents, such as "WAIT
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]

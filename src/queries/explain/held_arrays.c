@@ -21,9 +21,13 @@
 #define FACTS_ELEMENTS_PART 4096u
 /* Maximum total size of arrays whose contents are compared. */
 #define FACTS_CONTENT_BYTES (16u << 20)
+/* Maximum size of an array that represents arrays that are not compared. */
+#define FACTS_CONTENT_LARGE (FACTS_CONTENT_BYTES / 64)
+/* Part of an estimated number that is reported as a minimum, because estimates vary. */
+#define FACTS_AT_LEAST 0.95
 /* Minimum length of an array, or of a string's array, whose content is compared. */
 #define FACTS_CONTENT_MIN 8u
-#define FACTS_TEXT_MIN 4u
+#define FACTS_TEXT_MIN 1u
 /* Minimum size of an array of zeros that is counted. */
 #define FACTS_ZEROS_MIN 4096
 /* Number of elements of an array that are checked for 0. */
@@ -170,63 +174,98 @@ static int look_at_slack(struct held_walk *w, const struct held_node *node,
 	return HDB_OK;
 }
 
-/* Finds the content of an array of numbers, or of a string's characters. */
-static int look_at_content(struct held_walk *w, const struct held_node *node,
-			   const struct heap_object *object, struct hdb_error *err)
+/*
+ * Reads the content of an array. If the limit is reached, the arrays that have been read represent
+ * the others.
+ */
+static int read_content(struct held_walk *w, struct content *content, uint64_t array_bytes,
+			struct hdb_error *err)
 {
-	const struct held_node *parent = held_parent(w, node);
-	const enum held_kind kind = parent ? held_kind_of(w, parent->class_no) : HELD_OTHER;
 	struct heap *heap = w->session->heap;
-	struct content content = { .ix = node->ix,
-				   .owner_ix = node->ix,
-				   .weight = node->weight,
-				   .bytes = (double)object->shallow_bytes };
 	struct analysis_content hash;
 	uint64_t offset;
 	int r;
 
-	if (kind != HELD_BUILDER && object->shallow_bytes > w->big_bytes) {
-		w->big_array = node->ix;
-		w->big_bytes = object->shallow_bytes;
-	}
-	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_ZEROS_MIN)
-		TRY(look_at_slack(w, node, object, err));
-	if (kind != HELD_BUILDER && object->shallow_bytes >= FACTS_NEAR_BYTES)
-		TRY(look_at_copy(w, node, object, err));
-	if (object->length < (kind == HELD_STRING ? FACTS_TEXT_MIN : FACTS_CONTENT_MIN) ||
-	    kind == HELD_BUILDER)
-		return HDB_OK;
-	if (object->shallow_bytes > FACTS_CONTENT_BYTES - w->content_bytes) {
-		w->has_unread = true;
+	if (array_bytes > FACTS_CONTENT_BYTES - w->content_bytes) {
+		if (array_bytes <= FACTS_CONTENT_LARGE)
+			w->contents_left += content->weight * content->bytes;
 		return HDB_OK;
 	}
-	w->content_bytes += object->shallow_bytes;
-	TRY(heap_offset(heap, node->ix, &offset, err));
+	w->content_bytes += array_bytes;
+	TRY(heap_offset(heap, content->ix, &offset, err));
 	TRY_ERRORS(r = analysis_array_hash(heap, &heap->dump.view, offset, &hash, err));
 	if (r != HDB_OK)
 		return HDB_OK;
-	content.low = hash.low;
-	content.high = hash.high;
-	if (kind == HELD_STRING) {
-		struct heap_object string;
+	if (array_bytes <= FACTS_CONTENT_LARGE)
+		w->contents_read += content->weight * content->bytes;
+	content->low = hash.low;
+	content->high = hash.high;
+	return base_vec_push(&w->contents, content, sizeof(*content), err);
+}
 
-		content.owner_ix = parent->ix;
-		TRY(heap_object(heap, parent->ix, &string, err));
-		content.bytes += (double)string.shallow_bytes;
+/* Examines an array of numbers, except the characters of a string. */
+static int look_at_numbers(struct held_walk *w, const struct held_node *node,
+			   const struct heap_object *object, struct hdb_error *err)
+{
+	const struct held_node *parent = held_parent(w, node);
+	const enum held_kind kind = parent ? held_kind_of(w, parent->class_no) : HELD_OTHER;
+	struct content content = { .ix = node->ix,
+				   .owner_ix = node->ix,
+				   .weight = node->weight,
+				   .bytes = (double)object->shallow_bytes };
+
+	if (kind == HELD_BUILDER)
+		return HDB_OK;
+	if (object->shallow_bytes > w->big_bytes) {
+		w->big_array = node->ix;
+		w->big_bytes = object->shallow_bytes;
 	}
-	return base_vec_push(&w->contents, &content, sizeof(content), err);
+	if (object->shallow_bytes >= FACTS_ZEROS_MIN)
+		TRY(look_at_slack(w, node, object, err));
+	if (object->shallow_bytes >= FACTS_NEAR_BYTES)
+		TRY(look_at_copy(w, node, object, err));
+	if (kind == HELD_STRING || object->length < FACTS_CONTENT_MIN)
+		return HDB_OK;
+	return read_content(w, &content, object->shallow_bytes, err);
+}
+
+int held_count_string(struct held_walk *w, const struct held_node *node,
+		      const struct heap_object *object, struct hdb_error *err)
+{
+	struct content content = { .owner_ix = node->ix,
+				   .weight = node->weight,
+				   .bytes = (double)object->shallow_bytes };
+	struct heap_object array;
+	uint32_t dominator;
+	uint64_t part;
+
+	TRY_FOUND(heap_path_object(w->session->heap, node->ix, "value", &content.ix, err));
+	TRY(heap_object(w->session->heap, content.ix, &array, err));
+	TRY(derive_dominator(w->session->derive, content.ix, &dominator, err));
+	if (dominator == node->ix) {
+		content.bytes += (double)array.shallow_bytes;
+	} else {
+		/* Strings of Java 6 that share an array may be different parts of it. */
+		TRY(held_field(w, node->ix, "offset|count", &part, err));
+		if (part)
+			return HDB_OK;
+	}
+	if (array.kind != STORE_PRIMITIVE_ARRAY || array.length < FACTS_TEXT_MIN)
+		return HDB_OK;
+	return read_content(w, &content, array.shallow_bytes, err);
 }
 
 int held_count_array(struct held_walk *w, const struct held_node *node,
 		     const struct heap_object *object, struct hdb_error *err)
 {
 	return object->kind == STORE_OBJECT_ARRAY ? look_at_references(w, node, object, err) :
-						    look_at_content(w, node, object, err);
+						    look_at_numbers(w, node, object, err);
 }
 
 /* ---- equal contents ---- */
 
-BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix))
+BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix),
+	   BASE_UP(owner_ix))
 
 /* Names an array by class and length: "byte[4096]". */
 static void name_array(struct heap *heap, const struct heap_object *array, struct base_text to)
@@ -295,17 +334,20 @@ static int is_zero(const struct held_walk *w, const struct content *c, bool *out
 static int set_equals(const struct held_walk *w, const struct equals *e, bool is_zeros,
 		      struct explain_facts *out, struct hdb_error *err)
 {
-	const bool is_about = w->is_cut || w->all.is_about || w->has_unread;
+	const bool is_about = w->all.is_about || w->contents_left > 0;
+	double scale = w->contents_read > 0 ? 1 + w->contents_left / w->contents_read : 1;
 
 	if (!e->most)
 		return HDB_OK;
 	if (is_zeros) {
-		held_set(out, EXPLAIN_FACT_zeros, e->count, is_about);
-		held_set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes);
+		held_set(out, EXPLAIN_FACT_zeros, e->count * scale, is_about);
+		held_set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes * scale);
 		return name_content(w, e->most, EXPLAIN_FACT_zero_kind, out, err);
 	}
-	held_set(out, EXPLAIN_FACT_equals, e->count, is_about);
-	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes);
+	/* Rules say "at least". */
+	scale *= is_about ? FACTS_AT_LEAST : 1;
+	held_set(out, EXPLAIN_FACT_equals, e->count * scale, is_about);
+	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes * scale);
 	/* Copies are adjacent, so a sample cannot show how many copies of a content exist. */
 	if (!is_about)
 		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);

@@ -308,9 +308,10 @@ int held_count_instance(struct held_walk *w, const struct held_node *node,
 		return look_at_buffer(w, node, err);
 	case HELD_LOADER:
 		return held_count_loader(w, node->ix, node->weight, err);
+	case HELD_STRING:
+		return held_count_string(w, node, object, err);
 	case HELD_UNKNOWN:
 	case HELD_OTHER:
-	case HELD_STRING:
 		break;
 	}
 	return HDB_OK;

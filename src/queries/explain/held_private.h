@@ -61,6 +61,8 @@ struct held_node {
 	uint32_t ix;
 	uint32_t parent; /* the node that dominates it, or HEAP_NONE at the top */
 	uint32_t class_no;
+	bool is_big;    /* whether it represents only itself if the walk ends early */
+	uint64_t bytes; /* retained size, if the walk visits only some objects of each level */
 	double weight;
 };
 
@@ -71,8 +73,10 @@ struct held_walk {
 	struct store_lists children;
 	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
 	uint64_t content_bytes, elements; /* bytes and elements of contents read so far */
-	uint64_t enqueued_bits;           /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
-	uint32_t reference_no;            /* java.lang.ref.Reference */
+	/* size of the contents that were read, and of those that exceed the limit */
+	double contents_read, contents_left;
+	uint64_t enqueued_bits; /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
+	uint32_t reference_no;  /* java.lang.ref.Reference */
 	/*
 	 * retained size of the object at which the walk starts, or 0 if it starts at several
 	 * objects
@@ -80,6 +84,13 @@ struct held_walk {
 	uint64_t top_bytes;
 	uint64_t split_bytes; /* of the suspect; see analysis/suspects.h */
 	double whole;         /* size of everything that the suspect retains */
+	/*
+	 * on a level with too many nodes: its first node, the maximum number of its nodes, and the
+	 * minimum retained size that a node represents
+	 */
+	uint64_t level, level_max;
+	double level_bytes;
+	uint64_t random;
 	/* the innermost collection that retains half of top_bytes */
 	uint32_t most_ix;
 	uint32_t largest_ix; /* the first collection with many entries */
@@ -110,9 +121,9 @@ struct held_walk {
 	uint64_t big_bytes;
 	uint64_t children_max;
 	uint64_t objects_max;
-	bool is_count;   /* whether the walk visits all objects, or none */
-	bool has_unread; /* whether contents of arrays were not compared because of their size */
-	bool is_cut;     /* whether the walk ended early because it visited too many objects */
+	bool is_count;    /* whether the walk visits all objects, or none */
+	bool is_by_level; /* whether the walk visits only some objects of each level */
+	bool is_cut;      /* whether the walk ended early because it visited too many objects */
 };
 
 /* ---- suspect_facts.c ---- */
@@ -141,6 +152,9 @@ void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum
 
 int held_count_array(struct held_walk *w, const struct held_node *node,
 		     const struct heap_object *object, struct hdb_error *err);
+/* Reads the content of a string, whose array may be shared with other strings. */
+int held_count_string(struct held_walk *w, const struct held_node *node,
+		      const struct heap_object *object, struct hdb_error *err);
 /* Set the figures about equal contents and about the largest array of numbers. */
 int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_error *err);
 int held_set_nonzero(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err);

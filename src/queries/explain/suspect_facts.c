@@ -4,7 +4,9 @@
  *
  * Each visited object represents `weight` objects. If a list of children is long, only some
  * children are visited. They are spread evenly over the list, which is sorted by size, and
- * represent the others.
+ * represent the others. If there are still too many objects, only some objects of each level below
+ * the top are visited, so that a walk reaches the bottom and its percentages do not depend on the
+ * number of objects.
  */
 #include "queries/explain/suspect_facts.h"
 
@@ -27,6 +29,19 @@
 #define FACTS_OBJECTS_MAX 20000u
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
+/*
+ * If that is not enough, a walk visits 1/FACTS_LEVEL_PART of the remaining objects, and at least
+ * FACTS_LEVEL_MIN, on each level below the top.
+ */
+#define FACTS_LEVEL_PART 8u
+#define FACTS_LEVEL_MIN 256u
+/* Number of bytes by which nodes without children seem larger, so that some of them are visited. */
+#define FACTS_NODE_BYTES 64u
+/*
+ * If a walk does not reach the bottom of a deep chain either, the objects that it has visited
+ * represent the rest, except objects of at least 1/FACTS_BIG_PART of the suspect's size.
+ */
+#define FACTS_BIG_PART 64
 /* Maximum number of objects in a walk that visits all objects. */
 #define FACTS_COUNTED_MAX 400000u
 /* Number of children of an object that are always visited, largest first. */
@@ -153,9 +168,7 @@ void held_set(struct explain_facts *out, enum explain_fact no, double number, bo
 void held_set_percent(const struct held_walk *w, struct explain_facts *out, enum explain_fact no,
 		      double bytes)
 {
-	const double whole = w->is_cut && w->all.bytes < w->whole ? w->whole : w->all.bytes;
-
-	held_set(out, no, bytes < whole ? bytes * 100 / whole : 100, false);
+	held_set(out, no, bytes < w->all.bytes ? bytes * 100 / w->all.bytes : 100, false);
 }
 
 void held_add(struct held_tally *tally, const struct held_addend *a)
@@ -272,6 +285,57 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /* ---- the walk ---- */
 
+/* Returns a number from 0 to 1. It is the same in all runs of the program. */
+static double random_part(struct held_walk *w)
+{
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	return (double)(w->random >> 33) / (double)(1u << 31);
+}
+
+/*
+ * Decides whether a node is visited. On a level with too many nodes, the probability is
+ * proportional to the retained size of the objects that the node represents, because nodes below
+ * which there are many objects matter most.
+ */
+static bool is_chosen(struct held_walk *w, struct held_node *node)
+{
+	const double bytes = node->weight * (double)(node->bytes + FACTS_NODE_BYTES);
+
+	if (bytes >= w->level_bytes)
+		return true;
+	if (random_part(w) * w->level_bytes >= bytes)
+		return false;
+	node->weight *= w->level_bytes / bytes;
+	return true;
+}
+
+/* Removes nodes of the current level until it has room for another node. */
+static void thin_level(struct held_walk *w)
+{
+	while (w->nodes.count - w->level >= w->level_max) {
+		size_t kept = w->level;
+
+		w->level_bytes *= 2;
+		for (size_t i = w->level; i < w->nodes.count; i++) {
+			struct held_node node = *base_vec_at(&w->nodes, struct held_node, i);
+
+			if (is_chosen(w, &node))
+				*base_vec_at(&w->nodes, struct held_node, kept++) = node;
+		}
+		w->nodes.count = kept;
+	}
+}
+
+/* Begins the next level of a walk that visits only some objects of each level. */
+static void begin_level(struct held_walk *w)
+{
+	const uint64_t part = (w->objects_max - w->nodes.count) / FACTS_LEVEL_PART;
+
+	w->level = w->nodes.count;
+	w->level_max = part > FACTS_LEVEL_MIN ? part : FACTS_LEVEL_MIN;
+	w->level_bytes = FACTS_NODE_BYTES;
+}
+
 /*
  * Appends the children of a node: the largest children, which represent only themselves, and an
  * evenly spaced sample of the other children. The first node may be a class without the objects
@@ -304,13 +368,20 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 				split++;
 				continue;
 			}
-			const struct held_node child = { .ix = batch[i],
-							 .parent = (uint32_t)no,
-							 .weight = node.weight *
-								   (is_large ? 1 : (double)step) };
+			struct held_node child = { .ix = batch[i],
+						   .parent = (uint32_t)no,
+						   .weight = node.weight *
+							     (is_large ? 1 : (double)step) };
 
 			if (!is_large && at % step)
 				continue;
+			if (w->is_by_level) {
+				TRY(derive_retained(w->session->derive, child.ix, &child.bytes,
+						    err));
+				if (!is_chosen(w, &child))
+					continue;
+				thin_level(w);
+			}
 			if (w->nodes.count >= w->objects_max) {
 				w->is_cut = true;
 				return HDB_OK;
@@ -414,7 +485,7 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 		       explain_short_class(w->session->heap, tally->list[most].class_no),
 		       tally->list[most].count < tally->count * FACTS_ONE_KIND ? " and others" :
 										 "");
-	held_set(out, to[0], tally->count, tally->is_about);
+	held_set(out, to[0], tally->count, w->all.is_about);
 	if (to[1] != EXPLAIN_FACT_COUNT)
 		explain_fact_text(out, to[1], name);
 }
@@ -428,7 +499,7 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
 	assert(count > 0);
-	held_set(out, EXPLAIN_FACT_rooms, count, w->rooms.is_about);
+	held_set(out, EXPLAIN_FACT_rooms, count, w->all.is_about);
 	explain_fact_text(out, EXPLAIN_FACT_room_kind,
 			  explain_short_class(w->session->heap, w->rooms.list[most].class_no));
 	explain_fact_set(out, EXPLAIN_FACT_room_places, w->rooms.list[most].places / count);
@@ -456,7 +527,7 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 	(void)snprintf(text, sizeof(text),
 		       "Nothing was ever removed from any of its many %.60ss%s.",
 		       explain_short_class(w->session->heap, w->filled.list[most].class_no),
-		       w->filled.is_about || w->is_cut ? " that were sampled" : "");
+		       w->all.is_about ? " that were sampled" : "");
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
 }
 
@@ -486,26 +557,22 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
 	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
-	/* A deep chain of causes is truncated. */
-	if (w->is_cut && w->errors.classes && (double)w->top_bytes > w->all.bytes)
-		set_estimate(out, EXPLAIN_FACT_errors,
-			     w->errors.count * (double)w->top_bytes / w->all.bytes);
 	set_rooms(w, out);
 	set_growth(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
-	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->futures.is_about);
-	held_set(out, EXPLAIN_FACT_waited, w->waited, w->futures.is_about);
-	held_set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->tasks.is_about);
-	held_set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->references.is_about);
-	held_set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->references.is_about);
-	held_set(out, EXPLAIN_FACT_done, w->done, w->tasks.is_about);
-	held_set(out, EXPLAIN_FACT_queued, w->queued, w->tasks.is_about);
-	held_set(out, EXPLAIN_FACT_periodic, w->periodic, w->tasks.is_about);
-	held_set(out, EXPLAIN_FACT_dependents, w->dependents, w->is_cut || w->futures.is_about);
+	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_waited, w->waited, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_done, w->done, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_queued, w->queued, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_periodic, w->periodic, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_dependents, w->dependents, w->all.is_about);
 	held_set(out, EXPLAIN_FACT_loaders, w->loaders, false);
 	if (w->loaders > 0)
 		explain_fact_object(out, EXPLAIN_FACT_loader, w->loader_ix);
-	held_set(out, EXPLAIN_FACT_cleared, w->cleared, w->references.is_about);
+	held_set(out, EXPLAIN_FACT_cleared, w->cleared, w->all.is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_slack_percent, w->slack.bytes);
 	if (w->slack.classes) {
@@ -524,7 +591,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_small_used,
 				 w->small.list[most].used / w->small.list[most].count);
 	}
-	held_set(out, EXPLAIN_FACT_direct_bytes, w->direct.bytes, w->direct.is_about);
+	held_set(out, EXPLAIN_FACT_direct_bytes, w->direct.bytes, w->all.is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);
@@ -535,10 +602,38 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 static int collect(struct held_walk *w, const struct analysis_suspect *s, struct hdb_error *err)
 {
 	w->nodes.count = 0;
+	w->level = 0;
 	w->is_cut = false;
 	TRY(add_tops(w, s, err));
-	for (size_t i = 0; i < w->nodes.count && !w->is_cut; i++)
+	for (size_t i = 0; i < w->nodes.count && !w->is_cut; i++) {
+		if (w->is_by_level && i >= w->level)
+			begin_level(w);
 		TRY(add_children(w, i, err));
+	}
+	return HDB_OK;
+}
+
+/* Lets the visited objects represent the objects that the walk did not reach. */
+static int fill_cut(struct held_walk *w, struct hdb_error *err)
+{
+	double bytes[2] = { 0 }; /* of other objects, of big objects */
+
+	for (size_t i = 0; i < w->nodes.count; i++) {
+		struct held_node *node = base_vec_at(&w->nodes, struct held_node, i);
+		struct heap_object object;
+
+		TRY(heap_object(w->session->heap, node->ix, &object, err));
+		node->is_big = (double)object.shallow_bytes * FACTS_BIG_PART >= w->whole;
+		bytes[node->is_big] += node->weight * (double)object.shallow_bytes;
+	}
+	if (bytes[0] <= 0 || bytes[0] + bytes[1] >= w->whole)
+		return HDB_OK;
+	for (size_t i = 0; i < w->nodes.count; i++) {
+		struct held_node *node = base_vec_at(&w->nodes, struct held_node, i);
+
+		if (!node->is_big)
+			node->weight *= (w->whole - bytes[1]) / bytes[0];
+	}
 	return HDB_OK;
 }
 
@@ -705,6 +800,11 @@ static int count(struct held_walk *w, const struct analysis_suspect *s, struct e
 	} while (w->is_cut && w->children_max >= FACTS_CHILDREN_MIN && !w->is_count);
 	if (w->is_cut && w->is_count)
 		return HDB_OK;
+	if (w->is_cut) {
+		w->is_by_level = true;
+		w->children_max = FACTS_CHILDREN_MIN;
+		TRY(collect(w, s, err));
+	}
 	if (s->ix != HEAP_NONE)
 		TRY(derive_retained(w->session->derive,
 				    base_vec_at(&w->nodes, struct held_node, 0)->ix, &w->top_bytes,
@@ -712,6 +812,8 @@ static int count(struct held_walk *w, const struct analysis_suspect *s, struct e
 	if (w->split_bytes)
 		w->top_bytes = s->retained_bytes;
 	w->whole = (double)(s->ix == HEAP_NONE ? s->retained_bytes : w->top_bytes);
+	if (w->is_cut)
+		TRY(fill_cut(w, err));
 	for (size_t i = 0; i < w->nodes.count; i++)
 		TRY(look_at(w, i, err));
 	TRY(look_above(w, err));
