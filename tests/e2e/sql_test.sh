@@ -300,7 +300,7 @@ plan "SELECT * FROM objects WHERE id > 5 ORDER BY id" "in order of id"
 plan "SELECT * FROM objects ORDER BY retained DESC LIMIT 5" "largest first"
 plan "SELECT class, count(*) FROM objects GROUP BY class" "class_totals"
 plan "SELECT kind, count(*) FROM objects GROUP BY kind" "kind_totals"
-plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most first"
+plan "SELECT id FROM objects ORDER BY referrers DESC LIMIT 5" "most referrers first"
 same "plans without numbers" \
 	"$(heapdb sql --format jsonl "EXPLAIN QUERY PLAN SELECT * FROM objects WHERE dominator = 5")" \
 	'{"id":2,"parent":0,"notused":0,"detail":"SCAN objects (dominator=)"}'
