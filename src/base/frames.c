@@ -203,8 +203,8 @@ static int find_frame(struct frames_source *f, uint64_t offset, struct base_fram
 	    offset - out->start >= out->size || out->start > f->src.size ||
 	    out->size > f->src.size - out->start)
 		return hdb_fail(err, HDB_ECORRUPT,
-				"%s: impossible size of the stored block at offset %" PRIu64
-				" of the dump",
+				"%s: the stored block for offset %" PRIu64
+				" of the dump has an invalid size or position",
 				f->src.path, offset);
 	return HDB_OK;
 }

@@ -77,7 +77,7 @@ const struct base_secret_rule *base_secret_rules(size_t *count)
 	return rules;
 }
 
-/* Number of hash values of three bytes. */
+/* Number of values of the hash function, which takes three bytes. */
 #define HASHES 65536u
 #define WORDS_MAX 1024u
 

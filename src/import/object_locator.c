@@ -144,8 +144,8 @@ struct spans {
 };
 
 /*
- * Finds the ranges of blocks for the pieces from number `first` on. The set contains the first and
- * the last ID of each piece.
+ * Finds the ranges of blocks for the pieces that start at number `first`. `ids` contains the first
+ * and the last ID of each piece.
  */
 static void find_spans(const struct import_locator *locator, const struct idset *ids, size_t first,
 		       struct spans *spans)

@@ -29,9 +29,9 @@ extern const uint8_t block_format_key[8];
 #define BLOCK_FORMAT_SEED 0x676f726d61740000ull
 
 /*
- * Computes the XXH3 of a value's bytes after the checksum, seeded with its key, so that a block
- * stored under the wrong key is detected. The seed is table and number for a block, and a hash of
- * the whole key for a meta value.
+ * Computes the XXH3 of the bytes that follow the checksum in a value. The seed is made of the key,
+ * so that a block stored under the wrong key is detected: the table and the block number or, for a
+ * meta value, a hash of the key.
  */
 uint64_t store_block_checksum(const uint8_t *key, uint64_t key_size, const uint8_t *value,
 			      uint64_t size);

@@ -292,8 +292,8 @@ int store_ids_encode(struct base_vec *out, const uint64_t *ids, uint32_t count, 
 		for (unsigned i = 1; i < n; i++)
 			deltas[i] = (ids[at + i] - ids[at + i - 1]) >> shift;
 		/*
-		 * The first ID of a group is stored in full. Its difference is not used. A copy of
-		 * the next difference compresses best.
+		 * The first ID of a group is stored in full, so its difference is never read. A
+		 * copy of the next difference compresses best.
 		 */
 		deltas[0] = at + 1 < count ? (ids[at + 1] - ids[at]) >> shift : 0;
 		TRY(base_pack_put_group(&column, deltas, n, err));

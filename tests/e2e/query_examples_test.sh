@@ -11,9 +11,9 @@ cp before.heapdb after.heapdb
 HEAPDB=$work/before.heapdb
 export HEAPDB
 
-# Queries for which the sample dump has no data.
+# Queries for which the sample dump has no data, and diff, which leaves out what is the same in both databases.
 without_rows='problems dangling alloc-sites cpu-samples heap-summaries reference-leaks secrets'
-without_rows="$without_rows leak-traces object-sites bitmaps explain"
+without_rows="$without_rows leak-traces object-sites bitmaps explain diff"
 
 heapdb help --names | awk -F '\t' '$1 == "example" { print $2 "\t" $3 " " $4 }' > examples
 count=0

@@ -305,12 +305,12 @@ int hostile_answers_part(const char *db_path, const char *dump_path, unsigned pa
 	count = hdb_query_count();
 	/*
 	 * The tables that others stand on are built first, so that `info` finds the same ones each
-	 * time. No query of a small heap needs the tree of strong paths.
+	 * time. No query of a small heap needs the tree of strong paths or the referrers.
 	 */
 	if (r == HDB_OK && !part)
 		r = ask(db, "dominators", hash, err);
 	if (r == HDB_OK && !part)
-		r = hdb_need(db, HDB_NEED_STRONG, err);
+		r = hdb_need(db, HDB_NEED_STRONG | HDB_NEED_REFERRERS, err);
 	for (size_t i = 0; r == HDB_OK && i < count; i++)
 		if (strcmp(hdb_query_at(i)->name, "info") != 0 &&
 		    strcmp(hdb_query_at(i)->name, "tables") != 0 &&

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Starts argv[0], searched in PATH. The program's output, including its errors if `both` is set,
- * can be read from *out_fd, which the caller must close.
+ * Starts argv[0], which is looked up in PATH. The program's output, including its errors if `both`
+ * is set, can be read from *out_fd, which the caller must close.
  */
 int child_start(const char *const *argv, bool both, pid_t *pid, int *out_fd, struct hdb_error *err);
 

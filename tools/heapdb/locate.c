@@ -346,8 +346,8 @@ int locate_refuse(struct cli *cli, const char *name)
 		return hdb_fail(&cli->err, HDB_EFORMAT,
 				"%s: neither a heap dump nor a heap database", name);
 	rc = hdb_fail(&cli->err, HDB_EFORMAT,
-		      "%s: not a regular file; `heapdb import %s -o FILE` reads a pipe", name,
-		      prose_quote(&quoted, name));
+		      "%s: not a regular file; to read a pipe, use `heapdb import %s -o FILE`",
+		      name, prose_quote(&quoted, name));
 	bytes_release(&quoted);
 	return rc;
 }

@@ -223,8 +223,8 @@ static const char *hint_of(int result)
 }
 
 /*
- * Prints an error: with --json as JSON to standard output, unless writing to it has failed or it
- * has the whole answer.
+ * Prints an error: with --json as JSON to standard output, unless a write there has failed or the
+ * whole answer has already been written.
  */
 static void print_error(struct cli *cli, int result, bool as_json)
 {
@@ -460,7 +460,7 @@ static int run_prepared(struct cli *cli, struct arguments args)
 		TRY(take_file(cli));
 		TRY(cli_open_database(cli));
 	}
-	/* export handles -o itself, because it also writes columns */
+	/* export handles -o itself, because it also writes Parquet and Arrow */
 	if (cli->opt.output && command->options & OPTIONS_FILE && !is_export &&
 	    command->run != cmd_export_dump)
 		return export_to_file(cli, command->run);

@@ -152,21 +152,30 @@ void facts_above(struct answer *answer, const struct render_style *style, struct
 	output_release(out, &text);
 }
 
-/* Appends ", 25 rows" from the fact. */
-static void add_number(struct bytes *to, const struct answer *answer, const char *fact,
-		       const struct render_style *style)
+/* Appends ", 25" from the fact. Returns the value, or NULL if there is nothing to append. */
+static const struct hdb_value *add_number(struct bytes *to, const struct answer *answer,
+					  const char *fact, const struct render_style *style)
 {
 	const struct hdb_value *value = answer_fact(answer, fact);
-	const char *unit = strrchr(fact, '_') + 1;
 
 	if (!has_value(value) || says_nothing(value))
-		return;
+		return NULL;
 	bytes_add(to, to->size ? ", " : "", to->size ? 2 : 0);
 	value_for_people(value, style, to);
-	if (value->type == HDB_TYPE_COUNT) {
-		bytes_add(to, " ", 1);
-		bytes_string(to, unit);
-	}
+	return value;
+}
+
+/* Appends ", 25 rows". The name of the fact ends with the unit. */
+static void add_count(struct bytes *to, const struct answer *answer, const char *fact,
+		      const struct render_style *style)
+{
+	const struct hdb_value *value = add_number(to, answer, fact, style);
+	const char *unit = strrchr(fact, '_');
+
+	if (!value || value->type != HDB_TYPE_COUNT)
+		return;
+	bytes_add(to, " ", 1);
+	bytes_add(to, unit + 1, strlen(unit + 1) - (value->u == 1));
 }
 
 void facts_cut(const struct answer *answer, const struct render_style *style, struct bytes *to)
@@ -176,9 +185,9 @@ void facts_cut(const struct answer *answer, const struct render_style *style, st
 
 	if (!has_value(why))
 		return;
-	add_number(&numbers, answer, "cut_rows", style);
-	add_number(&numbers, answer, "cut_objects", style);
-	add_number(&numbers, answer, "cut_bytes", style);
+	add_count(&numbers, answer, "cut_rows", style);
+	add_count(&numbers, answer, "cut_objects", style);
+	add_count(&numbers, answer, "cut_bytes", style);
 	bytes_add(to, "left out: ", 10);
 	bytes_add(to, why->text, why->text_size);
 	if (numbers.size) {
@@ -197,17 +206,17 @@ static void add_population(struct bytes *to, const struct answer *answer,
 	const struct hdb_value *counted = answer_fact(answer, "counted");
 	const struct hdb_value *bytes = answer_fact(answer, "unreachable_shallow");
 	struct bytes numbers = { 0 };
+	const struct hdb_value *objects =
+		add_number(&numbers, answer, "unreachable_objects", style);
 
-	add_number(&numbers, answer, "unreachable_objects", style);
 	if (has_value(counted) && (counted->text_size != strlen("reachable") ||
 				   memcmp(counted->text, "reachable", counted->text_size) != 0)) {
 		bytes_add(to, "counted: ", 9);
 		bytes_add(to, counted->text, counted->text_size);
-	} else if (numbers.size) {
-		numbers.size -= strlen("objects");
+	} else if (objects) {
 		bytes_add(to, "not counted: ", 13);
 		bytes_add(to, numbers.data, numbers.size);
-		bytes_add(to, "unreachable objects, ", 21);
+		bytes_format(to, " unreachable object%s, ", objects->u == 1 ? "" : "s");
 		value_for_people(bytes, style, to);
 	}
 	to->failed |= numbers.failed;

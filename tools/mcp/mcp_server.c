@@ -840,7 +840,7 @@ int mcp_serve(const struct mcp_options *options, int in, int out, struct hdb_err
 		.cancel = &s.cancel,
 	};
 	if (r >= 0 && (!buffer || pthread_create(&worker, NULL, work, &s) != 0))
-		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the conversation");
+		r = hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the session");
 	if (r >= 0) {
 		read_lines(&s, buffer);
 		finish(&s, worker);

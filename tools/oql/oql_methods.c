@@ -581,8 +581,8 @@ static int of_array(struct oql_eval *ev, const struct oql_call *call, struct oql
 	count = args.count == 1 ? 1 : args.values[1].i < 0 ? SIZE_MAX : (size_t)args.values[1].i;
 	if (from > list.list->count || count > list.list->count - from)
 		return oql_refuse(ev, call->e,
-				  "range from %" PRId64 " is outside an array of "
-				  "%zu elements",
+				  "range starting at %" PRId64 " is out of bounds for an "
+				  "array of %zu elements",
 				  args.values[0].i, list.list->count);
 	if (args.count == 1)
 		return oql_element(ev, list.list, from, out);

@@ -49,7 +49,7 @@ struct serve_jobs {
 	pthread_cond_t wake;
 	struct serve_job *first, *last; /* waiting jobs */
 	size_t waiting;
-	size_t warmed; /* number of requests taken from serve_warm.h */
+	size_t warmed; /* number of requests that serve_warm_job returned */
 	bool is_warming, is_stopping;
 	struct serve_cache *cache; /* owned */
 	struct worker workers[SERVE_WORKERS_MAX];

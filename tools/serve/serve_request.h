@@ -10,10 +10,10 @@
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
- * Adds one URL argument to the job. All kinds accept "db" and "job"; a query "before", "target",
- * "sort", "limit" or "format", and its options; a statement "q", "limit" or "format", and "all"; a
- * value "id", "from" and "count"; a bitmap "id", "width", "height" and "pixel". `value` may be
- * NULL. Fails with HDB_EUSAGE for other arguments and invalid values.
+ * Adds one URL argument to the job. All jobs accept "db" and "job". A query also accepts its
+ * options, "before", "target", "sort", and "limit" or "format"; a statement accepts "q", "all", and
+ * "limit" or "format"; a value, "id", "from" and "count"; a bitmap, "id", "width", "height" and
+ * "pixel". `value` may be NULL. Fails with HDB_EUSAGE for other arguments and invalid values.
  */
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);

@@ -591,7 +591,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 	return HDB_OK;
 }
 
-/* Computes the retained sizes of the collected sets, per source in one pass. */
+/* Computes the retained sizes of the collected sets, in one pass per source. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));

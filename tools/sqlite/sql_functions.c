@@ -504,8 +504,8 @@ static void end_retained_set(struct sqlite3_context *ctx)
 struct chain {
 	struct base_vec ixs; /* uint32_t */
 	/*
-	 * indexed by object: 1 + its index in the chain, or the index at which its own chain joins
-	 * this one; owned
+	 * indexed by object: 1 + its index in the chain or, if it is not in the chain, 1 + the
+	 * index of the first of its dominators that is; 0 if unknown; owned
 	 */
 	uint32_t *places;
 };

@@ -28,8 +28,8 @@ bool heap_value_binder(const struct heap_shown *o, char *buf, size_t size);
 bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size);
 
 /*
- * Describes an array that ART wrote for the memory of a class: "$classOverhead of CLASS". Leaves
- * buf unchanged for other objects.
+ * Describes an array that stands for the memory of a class in a dump of ART:
+ * "$classOverhead of CLASS". Leaves buf unchanged for other objects.
  */
 void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size);
 

@@ -272,7 +272,7 @@ static int open_objects(struct query *q, struct diff *d, struct hdb_error *err)
 		q->total = 0;
 		query_cut(q, NULL,
 			  "all objects, because object IDs do not appear to be stable; use "
-			  "--trust-ids to list new and gone objects anyway");
+			  "--trust-ids to list new and missing objects anyway");
 		return HDB_OK;
 	}
 

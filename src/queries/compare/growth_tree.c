@@ -23,7 +23,7 @@
 /* Flag in classes[]: the object is the class object of this class. */
 #define CLASS_OBJECT 0x80000000u
 
-/* Pending objects: those that references with the same name, from one node, lead to. */
+/* Pending objects: the targets of all references from one node that have the same name. */
 struct run {
 	uint32_t parent; /* a node, or ANALYSIS_MERGED_TOP */
 	uint32_t name;

@@ -162,7 +162,7 @@ static void add_ms(const struct looking *l, struct value_field *field, uint64_t 
 	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
 }
 
-/* Counts the point in time that an object represents: a date or time of java.time, or a Date. */
+/* Adds the time that an object represents: a date or time of java.time, or a Date. */
 static int add_date(const struct looking *l, struct value_field *field, uint32_t ix,
 		    struct hdb_error *err)
 {
@@ -186,7 +186,7 @@ static int add_date(const struct looking *l, struct value_field *field, uint32_t
 	return HDB_OK;
 }
 
-/* Counts the point in time written in a string such as 2026-11-29 or 20261129. */
+/* Adds the date that begins in a string such as 2026-11-29 or 20261129. */
 static void add_day_of(const struct looking *l, struct value_field *field, const char *text)
 {
 	for (; *text; text++) {
@@ -448,7 +448,7 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	if (strcmp(name, "java.lang.Long") != 0 && strcmp(name, "java.lang.Integer") != 0)
 		return add_date(l, &l->dates, ix, err);
 	TRY_FOUND(heap_path_value(heap, ix, "value", &value, err));
-	/* Plain numbers in the range of seconds are more often IDs. */
+	/* Numbers that could be times in seconds are more likely IDs. */
 	if (value.type == HPROF_LONG && value.bits >= TIME_MIN_MS)
 		add_ms(l, &l->dates, value.bits);
 	(void)snprintf(text, sizeof(text), "%" PRIu64, value.bits);

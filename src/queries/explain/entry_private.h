@@ -169,8 +169,8 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 /* Reports findings that do not belong to a level: unfinished values, UUIDs, ages, and copies. */
 void entry_set_rest(const struct looking *l, struct explain_facts *out);
 /*
- * Determines whether no entry was ever removed from a collection and, if entries were removed,
- * their minimum number. For most classes, neither is known.
+ * Sets *never if no entry was ever removed from a collection, and *removed to the least number of
+ * entries that were removed. For most classes, neither is known.
  */
 int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
 		 struct hdb_error *err);

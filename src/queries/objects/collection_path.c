@@ -52,7 +52,10 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	return p->rule ? HDB_OK : HDB_NOTFOUND;
 }
 
-/* Moves to the object at a field path of the collection, if it is the next object on the path. */
+/*
+ * Moves to the object at a field path of the collection, if it is among the next objects on the
+ * path of references.
+ */
 static int follow(struct place *p, const char *path, struct hdb_error *err)
 {
 	uint32_t target;

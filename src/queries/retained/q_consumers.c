@@ -3,7 +3,8 @@
  * the dominator tree or of a set, and their sums by class, class loader and package.
  *
  * Sections and rules are those of Eclipse MAT. Items are objects that no other object (in a set, no
- * other member) dominates. A section lists the groups above a threshold of the items' total.
+ * other member) dominates. A section lists the groups that retain more than a share of the items'
+ * total.
  */
 #include "analysis/dominator_children.h"
 #include "analysis/members.h"
