@@ -162,7 +162,7 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 		add_up(d, row, g->by_side);
 		row->delta = (int64_t)(last->retained_bytes - g->by_side->retained_bytes);
 		row->count_delta = (int64_t)(last->count - g->by_side->count);
-		unchanged += is_unchanged(d, g->by_side);
+		unchanged += !d->only && is_unchanged(d, g->by_side);
 	}
 	g->count -= unchanged;
 	/* by superclass, several rows count an object, so their sums would say nothing */

@@ -581,6 +581,9 @@ struct instances {
 	struct explain_count *out;
 };
 
+/* The count if not all instances could be examined. */
+#define COUNT_UNKNOWN (-1.0)
+
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct instances *n = ctx;
@@ -621,9 +624,12 @@ static int count_instances(struct scan *s, const struct base_arguments *a,
 	}
 	if (!any)
 		return HDB_OK;
-	return heap_each_block_of(session->heap, &(struct heap_pass){ session->work, is_wanted },
-				  count_block,
-				  &(struct instances){ s, is_wanted, a->expression, out }, s->err);
+	TRY(heap_each_block_of(session->heap, &(struct heap_pass){ session->work, is_wanted },
+			       count_block, &(struct instances){ s, is_wanted, a->expression, out },
+			       s->err));
+	if (!s->subject->steps)
+		out->count = COUNT_UNKNOWN;
+	return HDB_OK;
 }
 
 /*
@@ -657,7 +663,8 @@ static int instances_of(struct scan *s, const struct base_arguments *a, struct b
 	if (a->value->kind != BASE_STRING)
 		return HDB_OK;
 	TRY(find_instances(s, a, &found));
-	base_value_set_number(out, found->count);
+	if (found->count != COUNT_UNKNOWN)
+		base_value_set_number(out, found->count);
 	return HDB_OK;
 }
 
@@ -758,7 +765,8 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
 		users += found;
 	}
-	if (has_locals)
+	/* after the last step, local variables that were not examined may be users */
+	if (has_locals && s->subject->steps)
 		base_value_set_number(out, users);
 	return HDB_OK;
 }

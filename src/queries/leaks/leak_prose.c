@@ -648,14 +648,10 @@ bool leak_is_same(const char *a, const char *b)
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
 {
-	/* "large" is what the sentence says; the others judge */
-	static const char *const judgements[] = {
-		[EXPLAIN_BY_DESIGN] = " This is by design.",
-		[EXPLAIN_LARGE] = "",
-		[EXPLAIN_UNBOUNDED] = " Nothing limits it.",
-		[EXPLAIN_LEAK] = " This is a leak.",
-		[EXPLAIN_MISCONFIGURED] = " A setting makes it so large.",
-	};
+	/* the rule's sentence says what is missing or set; only these two verdicts add to it */
+	const char *judgement = answer->rule->verdict == EXPLAIN_BY_DESIGN ? " This is by design." :
+				answer->rule->verdict == EXPLAIN_LEAK      ? " This is a leak." :
+									     "";
 	const char *verdict = explain_verdict_name(answer->rule->verdict);
 	const size_t size = strlen(answer->says);
 	char others[64] = "";
@@ -668,8 +664,7 @@ int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 	if (answer->rule->verdict >= EXPLAIN_STUCK)
 		return leak_rows_text(rows, row, LEAK_TEXT, err, "%s", answer->says);
 	return leak_rows_text(rows, row, LEAK_TEXT, err, "%s%s%s%s", answer->says,
-			      size && answer->says[size - 1] != '.' ? "." : "",
-			      judgements[answer->rule->verdict], others);
+			      size && answer->says[size - 1] != '.' ? "." : "", judgement, others);
 }
 
 void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owner *keeper,

@@ -36,6 +36,8 @@
 #define FRAMES_MAX 24u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
+/* Maximum number of roots that are examined for consumers of queues, over all findings. */
+#define ROOTS_MAX 1000000u
 /* Maximum number of threads that may consume a queue. */
 #define CONSUMERS_MAX 1000u
 /* Number of threads, or of tasks, between two checks for cancellation. */
@@ -69,8 +71,9 @@ struct place {
 struct stuck {
 	struct query *q;
 	struct leak_findings *l;
-	unsigned added;     /* number of findings */
-	unsigned tasks_max; /* number of tasks that may still be examined */
+	unsigned added; /* number of findings */
+	/* number of tasks, and of roots, that may still be examined */
+	unsigned tasks_max, roots_max;
 	struct query_waits waits;
 	struct base_vec members; /* struct member, sorted by group */
 	struct base_vec crowds;  /* struct crowd */
@@ -535,7 +538,7 @@ static int merge_queue(struct stuck *s, struct leak_finding *pool, struct hdb_er
 
 	TRY_FOUND(heap_path_object(s->q->heap, pool->answer.ix, "workQueue", &ix, err));
 	queue = finding_about(l, ix);
-	if (!queue || queue->is_fault || !pool->is_fault)
+	if (!queue || queue->is_fault || !pool->is_fault || pool->more)
 		return HDB_OK;
 	queue->answer = pool->answer;
 	memcpy(queue->threads, pool->threads, sizeof(queue->threads));
@@ -588,15 +591,20 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 /* Frames of threads that wait at a queue, for an element or for free space. */
 static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
 
-/* Sets *out to whether an object is the finding's object or refers to it. */
+/*
+ * Sets *out to whether an object is the finding's object, the application's object that leads to
+ * it, or refers to it.
+ */
 static int leads_to(struct heap *heap, const struct leak_finding *f, uint32_t ix, bool *out,
 		    struct hdb_error *err)
 {
+	uint32_t owner_ix = HEAP_NONE;
 	uint64_t id;
 
-	*out = ix == f->answer.ix;
-	for (size_t i = 0; i < f->path.count; i++)
-		*out |= f->path.nodes[i] == ix;
+	for (size_t i = 0; i < f->path.count && f->path.nodes[i] != f->answer.ix; i++)
+		if (!heap_is_platform_class(heap_class_name_of(heap, f->path.nodes[i])))
+			owner_ix = f->path.nodes[i];
+	*out = ix == f->answer.ix || ix == owner_ix;
 	if (*out)
 		return HDB_OK;
 	TRY(heap_id(heap, f->answer.ix, &id, err));
@@ -687,6 +695,9 @@ static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_
 
 	TRY(heap_load_roots(s->q->heap, err));
 	for (uint64_t i = 0; i < roots->count && members.count < CONSUMERS_MAX; i++) {
+		if (s->roots_max == 0)
+			return HDB_OK;
+		s->roots_max--;
 		TRY(add_consumer(s, f, &roots->records[i], &members, err));
 		if (i % STEP == 0)
 			TRY(base_step(s->q->work, i, err));
@@ -705,7 +716,8 @@ static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_
 
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
-	BASE_SCOPED(release) struct stuck s = { .q = q, .l = l, .tasks_max = TASKS_MAX };
+	BASE_SCOPED(release)
+	struct stuck s = { .q = q, .l = l, .tasks_max = TASKS_MAX, .roots_max = ROOTS_MAX };
 
 	TRY(find_crowds(&s, err));
 	for (size_t i = 0; i < s.crowds.count && s.added < STUCK_MAX; i++) {
@@ -714,7 +726,7 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 		TRY(base_step(q->work, i, err));
 		TRY(c->members->is_pool ? report_pool(&s, c, err) : report_locks(&s, c, err));
 	}
-	for (size_t i = 0; i < l->list.count; i++) {
+	for (size_t i = 0; i < l->list.count && s.roots_max; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
 		if (f->answer.rule && f->answer.rule->consumers && f->path.count)

@@ -506,6 +506,7 @@ static int open_whole(struct query *q, struct hdb_error *err)
 static int open_overview(struct query *q, struct hdb_error *err)
 {
 	const struct overview *o = q->state;
+	struct analysis_cut hidden = { 0, ANALYSIS_NOT_COUNTED, ANALYSIS_NOT_COUNTED };
 
 	TRY(query_option(q, "brief") ? open_brief(q, err) : open_whole(q, err));
 	TRY(read_query(q, "info", 0, read_info, err));
@@ -513,12 +514,14 @@ static int open_overview(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < o->lines.count; i++)
 		TRY(add_times(base_vec_at(&o->lines, struct line, i), err));
 	TRY(order_lines(q->state, err));
-	for (q->total = o->lines.count; q->total; q->total--) {
+	for (q->total = o->lines.count; q->total > 1; q->total--) {
 		const struct line *line = base_vec_at(&o->lines, struct line, q->total - 1);
 
 		if (!line->is_by_design || line->retained_bytes >= DESIGN_BYTES_MIN)
 			break;
 	}
+	hidden.rows = o->lines.count - q->total;
+	query_cut(q, &hidden, "small objects that are large by design");
 	return HDB_OK;
 }
 
