@@ -45,6 +45,7 @@ static int find_keys(struct rewrite_kept *k, size_t no, struct hdb_error *err)
 	const struct rewrite_class *class = base_vec_at(&s->classes, struct rewrite_class, no);
 	char class_name[REWRITE_NAME_MAX], name[REWRITE_NAME_MAX];
 	struct rewrite_place place = { .class_id = class->class_id };
+	const size_t first = k->keys.count;
 	unsigned rule;
 
 	/* a limit, because superclasses may form a cycle */
@@ -69,7 +70,11 @@ static int find_keys(struct rewrite_kept *k, size_t no, struct hdb_error *err)
 			break;
 		class = base_vec_at(&s->classes, struct rewrite_class, no);
 	}
-	return HDB_OK;
+	if (k->keys.count == first)
+		return HDB_OK;
+	if (first >= BASE_IDMAP_NONE)
+		return hdb_fail(err, HDB_ELIMIT, "too many fields (limit %u)", BASE_IDMAP_NONE);
+	return base_idmap_put(&k->first_key, place.class_id, (uint32_t)first, err);
 }
 
 static int find_fields(struct rewrite_kept *k, struct hdb_error *err)
@@ -141,10 +146,12 @@ static int add_instance(struct rewrite_kept *k, const struct hprof_sub *sub, str
 	const struct rewrite_buffer fresh = { .id = buffer, .same_id = buffer };
 
 	assert(sub->tag == HPROF_INSTANCE_DUMP);
-	for (size_t i = 0; i < k->keys.count; i++) {
-		const uint64_t key =
-			reference_of(&instance, base_vec_at(&k->keys, struct rewrite_place, i));
+	for (size_t i = base_idmap_get(&k->first_key, sub->class_id); i < k->keys.count; i++) {
+		const struct rewrite_place *place = base_vec_at(&k->keys, struct rewrite_place, i);
+		const uint64_t key = reference_of(&instance, place);
 
+		if (place->class_id != sub->class_id)
+			break;
 		if (key)
 			TRY(rewrite_id_bits_add(&k->texts, key, err));
 	}
@@ -296,6 +303,7 @@ void rewrite_kept_release(struct rewrite_kept *k)
 	base_idmap_release(&k->bitmaps);
 	base_vec_release(&k->buffers);
 	base_vec_release(&k->keys);
+	base_idmap_release(&k->first_key);
 }
 
 /* ---- used while the dump is written ---- */

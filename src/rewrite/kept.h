@@ -22,7 +22,9 @@ struct rewrite_kept {
 	struct rewrite_shapes names; /* classes */
 	struct rewrite_place value;  /* String.value */
 	struct rewrite_place buffer, recycled;
-	struct base_vec keys; /* struct rewrite_place: fields that refer to keys */
+	/* struct rewrite_place: fields that refer to keys, grouped by class */
+	struct base_vec keys;
+	struct base_idmap first_key; /* class ID to index of its first field in keys */
 	struct rewrite_id_bits texts;
 	struct base_idmap bitmaps; /* buffer ID to number in buffers */
 	struct base_vec buffers;   /* struct rewrite_buffer */
