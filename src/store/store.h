@@ -254,9 +254,10 @@ int store_put_table(struct store_writer *writer, enum store_table table, uint64_
 		    struct hdb_error *err);
 
 /*
- * Makes everything visible at once and, unless it is unsynced, durable. Frees the writer. Gives a
- * new database file its final name. After a build, refreshes the store on which it was begun. After
- * a failure, nothing is visible.
+ * Makes everything visible at once. Frees the writer. Gives a new database file its final name,
+ * after its data is on the disk unless it is unsynced. After a build, refreshes the store on which
+ * it was begun; a power failure may undo the build, but does not damage the database. After a
+ * failure, nothing is visible.
  */
 int store_publish(struct store_writer *writer, uint64_t *file_bytes, struct hdb_error *err);
 

@@ -175,7 +175,7 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 	TRY(add_line(q, row, "suspect", err));
 	line = base_vec_at(&o->lines, struct line, o->current);
 	line->suspect = triage_number(row, "suspect");
-	/* A fault is a sentence with a verdict in parentheses. */
+	/* A suspect with a verdict is described by its whole sentence. */
 	if (query_cell(row, "verdict")->type == HDB_TYPE_TEXT) {
 		free(line->texts[SHORT_TEXT]);
 		TRY(copy_of(row, "text", &line->texts[SHORT_TEXT], err));
