@@ -394,7 +394,7 @@ static bool holds(const struct base_value *left, enum base_sign sign,
 {
 	double order;
 
-	if (left->kind != right->kind || left->kind == BASE_NOTHING)
+	if (left->kind != right->kind || left->kind < BASE_NUMBER)
 		return false;
 	if (sign == BASE_LIKE)
 		return left->kind == BASE_STRING && base_glob_list(right->text, left->text);

@@ -30,7 +30,8 @@
 /* Maximum number of nodes of an expression, which bounds the depth of its evaluation. */
 #define BASE_EXPRESSION_NODES_MAX 128u
 
-enum base_value_kind { BASE_NOTHING, BASE_NUMBER, BASE_STRING, BASE_OBJECT };
+/* BASE_REMOVED is a value that exists but is unknown. It compares like BASE_NOTHING. */
+enum base_value_kind { BASE_NOTHING, BASE_REMOVED, BASE_NUMBER, BASE_STRING, BASE_OBJECT };
 
 /* A value returned by an expression, path or function. */
 struct base_value {

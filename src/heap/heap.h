@@ -63,6 +63,8 @@ struct heap_state {
 	bool is_damaged;
 	/* whether objects without referrers count as roots; they are in the `orphans` table */
 	bool takes_orphans;
+	/* whether most primitive values were removed, so that a zero may stand for any value */
+	bool lacks_values;
 	/* path of the dump at import */
 	char imported_path[4096];
 	/*

@@ -230,6 +230,7 @@ static const char *redacted_text(uint64_t redaction)
 int heap_find_state(struct heap *heap, struct hdb_error *err)
 {
 	struct heap_state *state = &heap->state;
+	const uint64_t redaction = store_meta_number(heap->store, "dump.is_redacted", 0);
 
 	store_meta_text(heap->store, "dump.path", state->imported_path,
 			sizeof(state->imported_path));
@@ -237,7 +238,8 @@ int heap_find_state(struct heap *heap, struct hdb_error *err)
 	store_meta_text(heap->store, "import.mapping", state->mapping_path,
 			sizeof(state->mapping_path));
 	state->snapshot = (unsigned)store_meta_number(heap->store, "dump.snapshot", 1);
-	state->redacted = redacted_text(store_meta_number(heap->store, "dump.is_redacted", 0));
+	state->redacted = redacted_text(redaction);
+	state->lacks_values = redaction == HPROF_IS_REDACTED || redaction == HPROF_IS_HASHED;
 	state->is_strict = store_meta_number(heap->store, "import.strict", 0) != 0;
 	TRY(heap_keeps_dump(heap) ? find_replaced(heap, err) : find_stale(heap, err));
 	return find_incomplete(heap, err);

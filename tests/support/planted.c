@@ -630,12 +630,14 @@ void planted_write(struct hw *w, const char *text)
 	uint64_t statics[FIELDS_MAX] = { 0 }, first = 0;
 	unsigned items[VALUES_MAX], item_count = 0;
 	uint8_t roots[VALUES_MAX] = { 0 }; /* besides that of the first one; 0: none */
+	bool is_redacted;
 
 	h = calloc(1, sizeof(*h));
 	assert_non_null(h);
 	h->at = text;
 	h->next_id = FIRST_OBJECT;
 	standard_classes();
+	is_redacted = take("redacted;");
 	do {
 		if (take("static "))
 			static_field();
@@ -651,6 +653,8 @@ void planted_write(struct hw *w, const char *text)
 	for (unsigned i = 0; i < h->name_count; i++)
 		h->ids[i] = new_id();
 	hw_init(w, HPROF_1_0_2, 8, PLANTED_TIME_MS);
+	if (is_redacted)
+		(void)text_id(w, HPROF_REDACTED);
 	for (unsigned i = 0; i < h->class_count; i++) {
 		char name[NAME_BYTES];
 

@@ -14,7 +14,8 @@
  * the object written before; #: a long, one more than the last one. "thread OBJECT" and "local OBJECT" make
  * items roots: the one thread, and its local variables. Fields that an object of a class does not
  * name are zero; "^" before a name makes it a field of the superclass. A field "referent" of a
- * subclass of java.lang.ref.Reference is that class's.
+ * subclass of java.lang.ref.Reference is that class's. "redacted;" at the beginning marks the dump
+ * as redacted; values are as written.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H

@@ -62,7 +62,7 @@ int explain_flag_add(struct heap *heap, uint32_t ix, struct explain_flag *flag,
 	struct heap_fields fields;
 
 	TRY(heap_object(heap, ix, &object, err));
-	if (object.kind != STORE_INSTANCE || ix == flag->last_ix ||
+	if (heap->state.lacks_values || object.kind != STORE_INSTANCE || ix == flag->last_ix ||
 	    heap_is_platform_class(heap_class_name(heap, object.class_no)))
 		return HDB_OK;
 	if (flag->class_no == HEAP_NONE && object.class_no != flag->tried_no)

@@ -62,7 +62,9 @@ static int set_value(const struct session *session, const struct heap_value *val
 		out->kind = BASE_OBJECT;
 		return HDB_OK;
 	}
-	if (heap_value_number(value, &whole)) {
+	if (!value->bits && session->heap->state.lacks_values) {
+		out->kind = BASE_REMOVED;
+	} else if (heap_value_number(value, &whole)) {
 		base_value_set_number(out, (double)whole);
 	} else if (value->type == HPROF_DOUBLE) {
 		memcpy(&number, &value->bits, sizeof(number));
@@ -601,7 +603,7 @@ static int count_block(void *ctx, const struct heap_block *block, struct hdb_err
 		if (!is_reachable)
 			continue;
 		TRY(evaluate_at(n->s, block->first_ix + i, n->expression, &value));
-		if (value.kind == BASE_NOTHING || (value.kind == BASE_NUMBER && value.number == 0))
+		if (value.kind < BASE_NUMBER || (value.kind == BASE_NUMBER && value.number == 0))
 			continue;
 		if (n->out->count++ == 0)
 			n->out->first_ix = block->first_ix + i;
