@@ -331,13 +331,19 @@ static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix
 	return HDB_OK;
 }
 
-/* Counts an object to which a field of a value refers, if it can be closed. */
+/* Counts an object to which a field of a value refers, if it can be closed: one for each entry. */
 static int add_below(struct looking *l, uint64_t bits, struct hdb_error *err)
 {
+	const uint64_t before = l->below.objects;
 	uint32_t ix;
 
+	if (before && l->below_entry == l->entries)
+		return HDB_OK;
 	TRY_FOUND(heap_find(l->session->heap, bits, &ix, err));
-	return explain_flag_add(l->session->heap, ix, &l->below, err);
+	TRY(explain_flag_add(l->session->heap, ix, &l->below, err));
+	if (l->below.objects > before)
+		l->below_entry = l->entries;
+	return HDB_OK;
 }
 
 /* Examines the fields of a value. Values of platform classes are only measured. */
@@ -832,12 +838,13 @@ static void set_time(const struct looking *l, const struct value_field *field,
 			 (double)field->past * 100 / (double)field->points);
 }
 
-/* Reports how many of the values are closed. */
-static void set_closed(const struct explain_flag *flag, struct explain_facts *out)
+/* Reports how many of the entries are closed. */
+static void set_closed(const struct looking *l, const struct explain_flag *flag,
+		       struct explain_facts *out)
 {
 	explain_fact_text(out, EXPLAIN_FACT_closed_value, flag->is_inverse ? "false" : "true");
 	explain_fact_set(out, EXPLAIN_FACT_closed_percent,
-			 (double)flag->closed * 100 / (double)flag->objects);
+			 (double)flag->closed * 100 / (double)l->entries);
 }
 
 /* Reports fields of the values: points in time, and the field that retains the most. */
@@ -855,8 +862,8 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 			set_time(l, &l->fields[i], out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
 			entry_set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
-			set_closed(&(struct explain_flag){ .is_inverse = l->fields[i].is_inverse,
-							   .objects = l->fields[i].points,
+			set_closed(l,
+				   &(struct explain_flag){ .is_inverse = l->fields[i].is_inverse,
 							   .closed = l->fields[i].past },
 				   out);
 		}
@@ -867,7 +874,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	    l->below.objects * 2 >= l->entries) {
 		explain_fact_text(out, EXPLAIN_FACT_closed_field, l->below.name);
 		explain_fact_set(out, EXPLAIN_FACT_closed_below, 1);
-		set_closed(&l->below, out);
+		set_closed(l, &l->below, out);
 	}
 	if (l->dates.points)
 		set_dates(l, out);
@@ -914,7 +921,9 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 				    (to + 1 < l->keys.count && list[to].ix == list[to + 1].ix);
 		same += to - from > 1 ? (double)(to - from) : 0;
 	}
-	if (l->keys.count < SHARE_KEYS)
+	/* Of the keys of an IdentityHashMap, only strings are examined. */
+	if (l->keys.count < SHARE_KEYS ||
+	    (l->is_identity && l->keys.count * 20 < (size_t)l->entries * 19))
 		return;
 	explain_fact_set(out, EXPLAIN_FACT_key_percent, same * 100 / (double)l->keys.count);
 	explain_fact_set(out, EXPLAIN_FACT_repeated_percent,

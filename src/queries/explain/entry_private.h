@@ -118,6 +118,7 @@ struct looking {
 	unsigned key_fields_left; /* number of key fields for which the sentence has no room */
 	struct value_field fields[VALUE_FIELDS];
 	struct explain_flag below; /* of objects to which the values refer */
+	uint32_t below_entry;      /* the last entry that is counted there */
 };
 
 /* The most frequent feature of a level. */
