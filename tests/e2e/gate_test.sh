@@ -259,29 +259,44 @@ if command -v javac > /dev/null; then
 		public class Pool {
 		    static class Card { }
 		    static class Note { }
+		    static class Connection { boolean open; java.nio.ByteBuffer data; }
+		    static final java.util.List<Connection> connections = new java.util.ArrayList<>();
 		    static final java.nio.ByteBuffer[] pool = new java.nio.ByteBuffer[100];
 		    static final java.util.Map<Long, Card> cards = new java.util.HashMap<>();
 		    static void keep(Note note) {
 		        try { Thread.sleep(1000000); } catch (InterruptedException e) { System.out.println(note); }
 		    }
-		    public static void main(String[] args) throws Exception {
+		    public static void main(String[] a) throws Exception {
 		        cards.put(4111111111112828L, new Card());
 		        Thread red = new Thread(() -> keep(new Note()), "\u001b[31mred");
 		        red.setDaemon(true);
 		        red.start();
 		        while (red.getState() != Thread.State.TIMED_WAITING) Thread.yield();
-		        for (int i = 0; i < 100; i++) pool[i] = java.nio.ByteBuffer.allocateDirect(1 << 20);
+		        for (int i = 0; i < 100; i++) {
+		            java.nio.ByteBuffer data = java.nio.ByteBuffer.allocateDirect(1 << 20);
+		            if (a[0].equals("pool.hprof")) { pool[i] = data; continue; }
+		            connections.add(new Connection());
+		            connections.get(i).data = data;
+		        }
 		        java.lang.management.ManagementFactory.getPlatformMXBean(
-		            com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap("pool.hprof", true);
+		            com.sun.management.HotSpotDiagnosticMXBean.class).dumpHeap(a[0], true);
 		    }
 		}
 	END
 	javac -J-XX:TieredStopAtLevel=1 Pool.java
-	java -XX:+UseSerialGC -Xmx256m Pool > /dev/null
+	java -XX:+UseSerialGC -Xmx256m Pool pool.hprof > /dev/null
 	heapdb gate pool.hprof --budget leaks.yaml --quiet > out 2> err || [ $? = 1 ] || fail "pool: $(cat err)"
 	heapdb leaks pool.hprof --quiet | grep -q "outside the heap" || fail "leaks does not list the pool"
 	if grep "outside the heap" out || [ -s err ]; then fail "gate counts a pool: $(cat err)"; fi
 	same_leaks pool.hprof
+	# Buffers of elements that are closed are one, unless the dump is redacted.
+	java -XX:+UseSerialGC -Xmx256m Pool closed.hprof > /dev/null
+	heapdb gate closed.hprof --budget leaks.yaml --quiet > out 2> err || [ $? = 1 ] || fail "closed: $(cat err)"
+	grep -q "outside the heap" out || fail "gate counts no closed connections: $(cat out)"
+	same_leaks closed.hprof
+	heapdb redact closed.hprof redacted.hprof --quiet > /dev/null
+	heapdb leaks redacted.hprof --quiet > out
+	if grep "no longer in use" out; then fail "closed elements of a redacted dump"; fi
 
 	# No key of a map and no control character of a thread's name reaches the log of a build.
 	printf 'checks:\n  a: { objects: "*Card <= 0" }\n  b: { objects: "*Note <= 0" }\n' > names.yaml

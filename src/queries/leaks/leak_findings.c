@@ -182,6 +182,15 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 static int add_outside(struct query *q, struct leak_findings *l, enum leak_outside_kind kind,
 		       const struct leak_outside *owner, struct hdb_error *err)
 {
+	static const struct explain_rule closed = {
+		.name = "closed-memory-owners",
+		.verdict = EXPLAIN_LEAK,
+		.advice = "Remove each element when it is closed: in its close() method, in a "
+			  "finally block, or by a listener. The memory of its buffers is freed "
+			  "after that. {run} shows what holds the largest buffer.",
+		.run = "path object",
+		.source = "java.nio.Buffer",
+	};
 	static const struct explain_rule rules[] = {
 		[LEAK_OUTSIDE_DIRECT] = {
 			.name = "direct-memory-owner",
@@ -207,10 +216,12 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	};
 	const uint64_t percent = l->percent;
 	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
-	struct query_leak_fault fault = {
-		.answer = { .rule = &rules[kind], .ix = owner->ix, .kept_ix = owner->ix }
-	};
 	const struct explain_flag *flag = &owner->flag;
+	const bool are_closed = flag->closed && flag->closed * 2 >= flag->objects;
+	const struct explain_rule *by = are_closed ? &closed : &rules[kind];
+	struct query_leak_fault fault = {
+		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix }
+	};
 	char text[LEAK_OUTSIDE_TEXT_MAX] = "", field[LEAK_OUTSIDE_TEXT_MAX] = "";
 	size_t used;
 
@@ -233,14 +244,14 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 		base_size(owner->bytes).text, owner->at_least, base_number(owner->count).text,
 		is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s",
 		field[0] ? " (" : "", field, field[0] ? ")" : "");
-	if (flag->closed && flag->closed * 2 >= flag->objects && used < sizeof(fault.answer.says))
+	if (are_closed && used < sizeof(fault.answer.says))
 		(void)snprintf(
 			fault.answer.says + used, sizeof(fault.answer.says) - used,
 			" In %s of %s elements, %s is %s: they are no longer in use but have "
 			"not been removed.",
 			base_number(flag->closed).text, base_number(flag->objects).text, flag->name,
 			flag->is_inverse ? "false" : "true");
-	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rules[kind].advice);
+	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", by->advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));
 	leak_finding_at(l, l->list.count - 1)->outside_bytes = owner->bytes;

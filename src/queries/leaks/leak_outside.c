@@ -23,6 +23,8 @@ struct owners {
 	enum leak_outside_kind kinds[OWNERS_MAX];
 	size_t count;
 	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
+	/* counted elements: number in `list` times 2^32, plus the index of the element */
+	struct base_idmap counted;
 };
 
 /*
@@ -55,7 +57,9 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	const enum leak_outside_kind kind = is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT;
 	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE };
 	struct query_leak_path path;
+	struct leak_outside *owner;
 	uint32_t element_ix;
+	uint64_t key;
 	size_t i = 0;
 
 	if (capacity->type == HDB_TYPE_NULL ||
@@ -77,11 +81,17 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 		owners->kinds[i] = kind;
 		owners->list[owners->count++] = new;
 	}
-	owners->list[i].count++;
-	owners->list[i].bytes += capacity->u;
-	return element_ix == HEAP_NONE ?
-		       HDB_OK :
-		       explain_flag_add(q->heap, element_ix, &owners->list[i].flag, err);
+	owner = &owners->list[i];
+	owner->count++;
+	owner->bytes += capacity->u;
+	/* The buffers are in several fields of the elements. */
+	if (strcmp(owner->field, new.field) != 0)
+		owner->field[0] = '\0';
+	key = (uint64_t)i << 32 | element_ix;
+	if (element_ix == HEAP_NONE || base_idmap_get(&owners->counted, key) != BASE_IDMAP_NONE)
+		return HDB_OK;
+	TRY(base_idmap_put(&owners->counted, key, 0, err));
+	return explain_flag_add(q->heap, element_ix, &owner->flag, err);
 }
 
 static void find_none(struct leak_outside out[LEAK_OUTSIDE_KINDS])
@@ -111,6 +121,7 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 			r = add_buffer(q, rows, owners, err);
 	}
 	query_close(rows);
+	base_idmap_release(&owners->counted);
 	TRY_ERRORS(r);
 	for (size_t i = 0; i < owners->count; i++) {
 		owners->list[i].at_least = owners->is_cut ? "at least " : "";
