@@ -111,62 +111,6 @@ static void test_rules(void **state)
 	print_message("%u rules, %u heaps\n", rules, heaps);
 }
 
-/* Returns the percentage in a rule's sentence. */
-static int share_of(const char *rule)
-{
-	const struct ask ask = { .query = "explain" };
-	struct hdb_rows *rows = ask_rows(heap.db, &ask);
-	int share = -1;
-
-	while (share < 0 && next_row(rows)) {
-		const struct hdb_value *text = value_of(rows, "text");
-		const char *sign = memmem(text->text, text->text_size, " %", 2);
-
-		if (!value_is(rows, "rule", rule))
-			continue;
-		assert_non_null(sign);
-		while (sign > text->text && sign[-1] != ' ')
-			sign--;
-		share = atoi(sign);
-	}
-	hdb_rows_close(rows);
-	return share;
-}
-
-/* A share does not depend on the number of objects, whether all or only some are visited. */
-static void test_sizes(void **state)
-{
-	static const struct {
-		const char *rule, *item;
-	} cases[] = {
-		{ "equal-contents", "a.Booking{id=#,plan=\"Business Premium\"}" },
-		{ "many-sparse", "array(2*$c, 60*null)" },
-	};
-	static const unsigned sizes[] = { 120, 300, 500 };
-	char text[LINE_BYTES];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int first = 0;
-
-		for (size_t j = 0; j < sizeof(sizes) / sizeof(sizes[0]); j++) {
-			int share;
-
-			(void)snprintf(text, sizeof(text),
-				       "a.All{name=\"kept by this\",list=list(80*"
-				       "a.Part{list=list(%u*%s)})}; a.Cell@c{}",
-				       sizes[j], cases[i].item);
-			plant(text);
-			share = share_of(cases[i].rule);
-			first = j ? first : share;
-			if (share < 33 || abs(share - first) > 4)
-				fail_msg("%s: %d %% of 80 * %u, %d %% of 80 * %u", cases[i].rule,
-					 share, sizes[j], first, sizes[0]);
-			written_close(&heap);
-		}
-	}
-}
-
 /* ---- the language ---- */
 
 static void write_rules(const char *text)
@@ -333,7 +277,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_language),
 		cmocka_unit_test(test_refusals),
 	};

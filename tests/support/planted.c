@@ -270,6 +270,17 @@ static bool is_referent(unsigned class_no, const char *field)
 	       strcmp(h->classes[class_no].name, "java.lang.ref.Reference") == 0;
 }
 
+/* "@NAME" after an object or array. */
+static void take_mark(unsigned no)
+{
+	if (!take("@"))
+		return;
+	if (h->name_count == NAMES_MAX)
+		nonsense("fewer names");
+	take_name(h->names[h->name_count], "_");
+	h->values[no].name_no = h->name_count++;
+}
+
 static unsigned object(void)
 {
 	char name[NAME_BYTES];
@@ -294,12 +305,7 @@ static unsigned object(void)
 	}
 	if (take("^"))
 		take_name(h->classes[h->values[no].class_no].loader, "_");
-	if (take("@")) {
-		if (h->name_count == NAMES_MAX)
-			nonsense("fewer names");
-		take_name(h->names[h->name_count], "_");
-		h->values[no].name_no = h->name_count++;
-	}
+	take_mark(no);
 	if (!take("{"))
 		return no;
 	while (!take("}")) {
@@ -372,6 +378,7 @@ static unsigned value(void)
 		h->at += strspn(h->at, "0123456789");
 		if (!take(")"))
 			nonsense("\")\"");
+		take_mark(no);
 		return no;
 	}
 	for (size_t i = 0; i < sizeof(collections) / sizeof(collections[0]); i++)
@@ -456,7 +463,13 @@ static uint64_t put_named(struct hw *w, const char *name, const uint64_t *bits)
 static uint64_t put_text(struct hw *w, const char *text)
 {
 	const uint64_t array = new_id();
+	const char *sign = strchr(text, '#');
+	char counted[NAME_BYTES + 20];
 
+	if (sign)
+		(void)snprintf(counted, sizeof(counted), "%.*s%" PRIu64 "%s", (int)(sign - text),
+			       text, h->counter, sign + 1);
+	text = sign ? counted : text;
 	hw_primitive_array(w, array, HPROF_BYTE, text, (uint32_t)strlen(text));
 	return put_named(w, "java.lang.String", (const uint64_t[]){ array, 0 });
 }
@@ -510,10 +523,15 @@ static uint64_t write_array(struct hw *w, const struct value *v)
 	return put_named(w, "java.util.ArrayList", (const uint64_t[]){ array, count });
 }
 
+static uint64_t id_of(const struct value *v)
+{
+	return v->name_no < NAMES_MAX ? h->ids[v->name_no] : new_id();
+}
+
 static uint64_t write_object(struct hw *w, const struct value *v)
 {
 	const struct class_ *c;
-	const uint64_t id = v->name_no < NAMES_MAX ? h->ids[v->name_no] : new_id();
+	const uint64_t id = id_of(v);
 	uint64_t bits[FIELDS_MAX] = { 0 }, above[FIELDS_MAX] = { 0 }, referent = 0, value = 0;
 
 	for (unsigned i = v->first; i; i = h->values[i].next) {
@@ -557,7 +575,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 		return write_object(w, v);
 	case BYTES:
 	case LONGS:
-		id = new_id();
+		id = id_of(v);
 		hw_primitive_array(w, id, v->kind == LONGS ? HPROF_LONG : HPROF_BYTE, NULL,
 				   (uint32_t)v->bits);
 		return id;
@@ -566,7 +584,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 
 		assert_non_null(content);
 		memset(content, 1, v->bits / 8);
-		id = new_id();
+		id = id_of(v);
 		hw_primitive_array(w, id, HPROF_BYTE, content, (uint32_t)v->bits);
 		free(content);
 		return id;

@@ -6,6 +6,7 @@
 
 #include "analysis/contents.h"
 #include "base/base_text.h"
+#include "base/idmap.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
 
@@ -19,9 +20,12 @@
  */
 #define FACTS_ELEMENTS_MAX (2u << 20)
 #define FACTS_ELEMENTS_PART 4096u
-/* Maximum total size of arrays whose contents are compared. */
+/*
+ * Maximum total size of arrays whose contents are compared, for arrays of at most
+ * FACTS_CONTENT_LARGE and for larger ones. The former are sampled if they exceed it, and the sample
+ * represents the others.
+ */
 #define FACTS_CONTENT_BYTES (16u << 20)
-/* Maximum size of an array that represents arrays that are not compared. */
 #define FACTS_CONTENT_LARGE (FACTS_CONTENT_BYTES / 64)
 /* Part of an estimated number that is reported as a minimum, because estimates vary. */
 #define FACTS_AT_LEAST 0.95
@@ -46,8 +50,14 @@
 /* The content of an array. */
 struct content {
 	uint64_t low, high;
-	uint32_t ix, owner_ix; /* the string that owns the array, or the array itself (owner_ix) */
-	double weight, bytes;
+	uint32_t ix, owner_ix; /* the array, and the string that refers to it or the array itself */
+	uint64_t size;         /* shallow size of the array */
+	double weight;
+	/*
+	 * sizes of the string and of the array. The array counts for only one of its owners: for
+	 * a string that dominates it, or for itself. For others, its size is 0.
+	 */
+	double string_bytes, array_bytes;
 };
 
 /*
@@ -175,29 +185,53 @@ static int look_at_slack(struct held_walk *w, const struct held_node *node,
 }
 
 /*
- * Reads the content of an array. If the limit is reached, the arrays that have been read represent
- * the others.
+ * Returns whether a content belongs to the sample. A hash decides, because the first arrays of a
+ * walk are those of its top levels.
  */
-static int read_content(struct held_walk *w, struct content *content, uint64_t array_bytes,
-			struct hdb_error *err)
+static bool is_sampled(const struct held_walk *w, const struct content *content)
 {
+	return content->size > FACTS_CONTENT_LARGE ||
+	       base_hash(content->owner_ix, 0) % w->contents_part == 0;
+}
+
+/* Halves the sample. */
+static void thin_contents(struct held_walk *w)
+{
+	struct content *list = w->contents.data;
+	size_t kept = 0;
+
+	w->contents_part *= 2;
+	for (size_t i = 0; i < w->contents.count; i++) {
+		if (is_sampled(w, &list[i]))
+			list[kept++] = list[i];
+		else
+			w->content_bytes -= list[i].size;
+	}
+	w->contents.count = kept;
+}
+
+/* Reads the content of an array, unless it exceeds the limit or does not belong to the sample. */
+static int read_content(struct held_walk *w, struct content *content, struct hdb_error *err)
+{
+	const bool is_large = content->size > FACTS_CONTENT_LARGE;
 	struct heap *heap = w->session->heap;
 	struct analysis_content hash;
+	uint64_t *bytes = is_large ? &w->large_bytes : &w->content_bytes;
 	uint64_t offset;
 	int r;
 
-	if (array_bytes > FACTS_CONTENT_BYTES - w->content_bytes) {
-		if (array_bytes <= FACTS_CONTENT_LARGE)
-			w->contents_left += content->weight * content->bytes;
-		return HDB_OK;
+	while (is_sampled(w, content) && content->size > FACTS_CONTENT_BYTES - *bytes) {
+		if (is_large)
+			return HDB_OK;
+		thin_contents(w);
 	}
-	w->content_bytes += array_bytes;
+	if (!is_sampled(w, content))
+		return HDB_OK;
 	TRY(heap_offset(heap, content->ix, &offset, err));
 	TRY_ERRORS(r = analysis_array_hash(heap, &heap->dump.view, offset, &hash, err));
 	if (r != HDB_OK)
 		return HDB_OK;
-	if (array_bytes <= FACTS_CONTENT_LARGE)
-		w->contents_read += content->weight * content->bytes;
+	*bytes += content->size;
 	content->low = hash.low;
 	content->high = hash.high;
 	return base_vec_push(&w->contents, content, sizeof(*content), err);
@@ -211,8 +245,9 @@ static int look_at_numbers(struct held_walk *w, const struct held_node *node,
 	const enum held_kind kind = parent ? held_kind_of(w, parent->class_no) : HELD_OTHER;
 	struct content content = { .ix = node->ix,
 				   .owner_ix = node->ix,
+				   .size = object->shallow_bytes,
 				   .weight = node->weight,
-				   .bytes = (double)object->shallow_bytes };
+				   .array_bytes = (double)object->shallow_bytes };
 
 	if (kind == HELD_BUILDER)
 		return HDB_OK;
@@ -226,7 +261,7 @@ static int look_at_numbers(struct held_walk *w, const struct held_node *node,
 		TRY(look_at_copy(w, node, object, err));
 	if (kind == HELD_STRING || object->length < FACTS_CONTENT_MIN)
 		return HDB_OK;
-	return read_content(w, &content, object->shallow_bytes, err);
+	return read_content(w, &content, err);
 }
 
 int held_count_string(struct held_walk *w, const struct held_node *node,
@@ -234,25 +269,29 @@ int held_count_string(struct held_walk *w, const struct held_node *node,
 {
 	struct content content = { .owner_ix = node->ix,
 				   .weight = node->weight,
-				   .bytes = (double)object->shallow_bytes };
+				   .string_bytes = (double)object->shallow_bytes };
+	struct heap *heap = w->session->heap;
 	struct heap_object array;
+	int64_t offset = 0, count;
 	uint32_t dominator;
-	uint64_t part;
 
-	TRY_FOUND(heap_path_object(w->session->heap, node->ix, "value", &content.ix, err));
-	TRY(heap_object(w->session->heap, content.ix, &array, err));
+	TRY_FOUND(heap_path_object(heap, node->ix, "value", &content.ix, err));
+	TRY(heap_object(heap, content.ix, &array, err));
+	content.size = array.shallow_bytes;
 	TRY(derive_dominator(w->session->derive, content.ix, &dominator, err));
 	if (dominator == node->ix) {
-		content.bytes += (double)array.shallow_bytes;
+		content.array_bytes = (double)array.shallow_bytes;
 	} else {
 		/* Strings of Java 6 that share an array may be different parts of it. */
-		TRY(held_field(w, node->ix, "offset|count", &part, err));
-		if (part)
+		count = (int64_t)array.length;
+		TRY_ERRORS(heap_path_number(heap, node->ix, "offset", &offset, err));
+		TRY_ERRORS(heap_path_number(heap, node->ix, "count", &count, err));
+		if (offset || count != (int64_t)array.length)
 			return HDB_OK;
 	}
 	if (array.kind != STORE_PRIMITIVE_ARRAY || array.length < FACTS_TEXT_MIN)
 		return HDB_OK;
-	return read_content(w, &content, array.shallow_bytes, err);
+	return read_content(w, &content, err);
 }
 
 int held_count_array(struct held_walk *w, const struct held_node *node,
@@ -295,7 +334,15 @@ static int name_content(const struct held_walk *w, const struct content *c, enum
 	return HDB_OK;
 }
 
-/* Equal contents, or arrays of zeros. */
+/* Equal contents. */
+struct run {
+	const struct content *first;
+	size_t objects; /* number of objects that were read */
+	double count;   /* number of objects that they represent */
+	double bytes, saved;
+};
+
+/* All runs of equal contents, or of arrays of zeros. */
 struct equals {
 	const struct content *most; /* the content that takes the most memory */
 	double count, bytes, most_count, most_bytes, kinds;
@@ -305,17 +352,17 @@ struct equals {
  * Adds a run of equal contents. The order of the hashes differs between runs of the program, so
  * ties are decided by the order of objects.
  */
-static void add_run(struct equals *e, const struct content *first, double count, double bytes)
+static void add_run(struct equals *e, const struct run *run, double bytes)
 {
-	e->count += count;
+	e->count += run->count;
 	e->bytes += bytes;
 	e->kinds++;
 	if (e->most &&
-	    (bytes < e->most_bytes || (bytes == e->most_bytes && first->ix > e->most->ix)))
+	    (bytes < e->most_bytes || (bytes == e->most_bytes && run->first->ix > e->most->ix)))
 		return;
-	e->most = first;
+	e->most = run->first;
 	e->most_bytes = bytes;
-	e->most_count = count;
+	e->most_count = run->count;
 }
 
 static int is_zero(const struct held_walk *w, const struct content *c, bool *out,
@@ -334,24 +381,56 @@ static int is_zero(const struct held_walk *w, const struct content *c, bool *out
 static int set_equals(const struct held_walk *w, const struct equals *e, bool is_zeros,
 		      struct explain_facts *out, struct hdb_error *err)
 {
-	const bool is_about = w->all.is_about || w->contents_left > 0;
-	double scale = w->contents_read > 0 ? 1 + w->contents_left / w->contents_read : 1;
+	const bool is_about = w->all.is_about || w->contents_part > 1;
+	/* Rules say "at least". */
+	const double scale = is_about && !is_zeros ? FACTS_AT_LEAST : 1;
 
 	if (!e->most)
 		return HDB_OK;
 	if (is_zeros) {
-		held_set(out, EXPLAIN_FACT_zeros, e->count * scale, is_about);
-		held_set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes * scale);
+		held_set(out, EXPLAIN_FACT_zeros, e->count, is_about);
+		held_set_percent(w, out, EXPLAIN_FACT_zero_percent, e->bytes);
 		return name_content(w, e->most, EXPLAIN_FACT_zero_kind, out, err);
 	}
-	/* Rules say "at least". */
-	scale *= is_about ? FACTS_AT_LEAST : 1;
 	held_set(out, EXPLAIN_FACT_equals, e->count * scale, is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes * scale);
 	/* Copies are adjacent, so a sample cannot show how many copies of a content exist. */
 	if (!is_about)
 		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
 	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
+}
+
+/*
+ * Adds up a run of equal contents. An array to which a string of the run refers is not counted
+ * next to it. Returns false if fewer than two objects remain.
+ */
+static bool sum_run(const struct held_walk *w, const struct content *list, size_t length,
+		    struct run *run)
+{
+	double string_bytes = 0, array_bytes = 0;
+
+	*run = (struct run){ .first = NULL };
+	for (size_t i = 0; i < length; i++) {
+		const struct content *c = &list[i];
+		const double weight =
+			c->weight * (double)(c->size > FACTS_CONTENT_LARGE ? 1 : w->contents_part);
+
+		run->bytes += weight * (c->string_bytes + c->array_bytes);
+		/* A run below a sampled object represents `weight` runs. Each keeps a copy. */
+		if (weight * c->string_bytes > string_bytes)
+			string_bytes = weight * c->string_bytes;
+		if (weight * c->array_bytes > array_bytes)
+			array_bytes = weight * c->array_bytes;
+		if (c->owner_ix == c->ix &&
+		    ((i && list[i - 1].ix == c->ix) || (i + 1 < length && list[i + 1].ix == c->ix)))
+			continue;
+		if (!run->first)
+			run->first = c;
+		run->objects++;
+		run->count += weight;
+	}
+	run->saved = run->bytes - string_bytes - array_bytes;
+	return run->objects > 1;
 }
 
 /* Finds equal contents. Small arrays of zeros are ignored, because they are usually counters. */
@@ -362,22 +441,19 @@ int held_find_equals(struct held_walk *w, struct explain_facts *out, struct hdb_
 
 	base_vec_sort(&w->contents, sizeof(struct content), compare_contents);
 	for (size_t from = 0, to; from < w->contents.count; from = to) {
-		double count = 0, bytes = 0;
+		struct run run;
 		bool is_empty;
 
-		for (to = from; to < w->contents.count && list[to].low == list[from].low &&
-				list[to].high == list[from].high;
-		     to++) {
-			count += list[to].weight;
-			bytes += list[to].weight * list[to].bytes;
-		}
-		if (to - from < 2)
+		for (to = from + 1; to < w->contents.count && list[to].low == list[from].low &&
+				    list[to].high == list[from].high;)
+			to++;
+		if (!sum_run(w, &list[from], to - from, &run))
 			continue;
-		TRY(is_zero(w, &list[from], &is_empty, err));
+		TRY(is_zero(w, run.first, &is_empty, err));
 		if (!is_empty)
-			add_run(&equals, &list[from], count, bytes - list[from].bytes);
-		else if (list[from].bytes >= FACTS_ZEROS_MIN)
-			add_run(&zeros, &list[from], count, bytes);
+			add_run(&equals, &run, run.saved);
+		else if (run.first->size >= FACTS_ZEROS_MIN)
+			add_run(&zeros, &run, run.bytes);
 	}
 	TRY(set_equals(w, &equals, false, out, err));
 	return set_equals(w, &zeros, true, out, err);

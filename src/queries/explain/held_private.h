@@ -71,10 +71,11 @@ struct held_walk {
 	struct base_vec nodes;    /* struct held_node, in the order of the walk */
 	struct base_vec contents; /* private to held_arrays.c */
 	struct store_lists children;
-	uint8_t *kinds;                   /* indexed by class number: enum held_kind */
-	uint64_t content_bytes, elements; /* bytes and elements of contents read so far */
-	/* size of the contents that were read, and of those that exceed the limit */
-	double contents_read, contents_left;
+	uint8_t *kinds;    /* indexed by class number: enum held_kind */
+	uint64_t elements; /* number of elements read so far */
+	/* sizes of the contents in `contents`, except those of large arrays, and of the latter */
+	uint64_t content_bytes, large_bytes;
+	uint64_t contents_part; /* 1/contents_part of the contents, except the latter, are read */
 	uint64_t enqueued_bits; /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
 	uint32_t reference_no;  /* java.lang.ref.Reference */
 	/*

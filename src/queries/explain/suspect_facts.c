@@ -69,6 +69,8 @@
 #define FACTS_ONE_KIND 0.8
 /* An outer collection retains at least 1/FACTS_NESTED_PART more than its largest inner one. */
 #define FACTS_NESTED_PART 10
+/* Number of objects between two checks of the cancel flag. */
+#define FACTS_STEPS 1024u
 /* Larger numbers are not rounded, because a double of this size has no fractional digits. */
 #define FACTS_NUMBER_MAX 1e15
 
@@ -144,6 +146,7 @@ void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const 
 
 	assert(no < EXPLAIN_FACT_COUNT);
 	figure->kind = BASE_STRING;
+	figure->is_about = false;
 	(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
 }
 
@@ -285,6 +288,14 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /* ---- the walk ---- */
 
+/* Checks the cancel flag. The steps are not reported as progress, because the total is unknown. */
+static int check_cancel(const struct held_walk *w, struct hdb_error *err)
+{
+	static const struct base_stage unnamed = { .name = NULL };
+
+	return base_step_of(w->session->work, &unnamed, 0, err);
+}
+
 /* Returns a number from 0 to 1. It is the same in all runs of the program. */
 static double random_part(struct held_walk *w)
 {
@@ -354,6 +365,7 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 		       (length - FACTS_CHILDREN_LARGE + w->children_max - 1) / w->children_max;
 	assert(step > 0);
 	for (;;) {
+		TRY(check_cancel(w, err));
 		TRY(store_lists_next(&w->children, &batch, &count, err));
 		if (!count)
 			return HDB_OK;
@@ -514,13 +526,18 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 
 /*
  * Reports that nothing was ever removed from any of many collections, if these collections take a
- * large share of the memory.
+ * large share of the memory. A walk that counts all objects replaces only the sentence about a
+ * sample: another one is about the largest collection and takes precedence.
  */
 static void set_growth(const struct held_walk *w, struct explain_facts *out)
 {
+	struct explain_figure *growth = &out->figures[EXPLAIN_FACT_growth];
 	const unsigned most = most_of(&w->filled);
 	char text[EXPLAIN_CONTENT_MAX];
 
+	if (w->is_count && !growth->is_about)
+		return;
+	*growth = (struct explain_figure){ .kind = BASE_NOTHING };
 	if (w->filled.count < FACTS_FILLED_MIN || w->plumbing * 3 < w->all.bytes ||
 	    w->filled.list[most].used < w->filled.list[most].count)
 		return;
@@ -529,6 +546,7 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 		       explain_short_class(w->session->heap, w->filled.list[most].class_no),
 		       w->all.is_about ? " that were sampled" : "");
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
+	growth->is_about = w->all.is_about;
 }
 
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
@@ -814,8 +832,11 @@ static int count(struct held_walk *w, const struct analysis_suspect *s, struct e
 	w->whole = (double)(s->ix == HEAP_NONE ? s->retained_bytes : w->top_bytes);
 	if (w->is_cut)
 		TRY(fill_cut(w, err));
-	for (size_t i = 0; i < w->nodes.count; i++)
+	for (size_t i = 0; i < w->nodes.count; i++) {
+		if (i % FACTS_STEPS == 0)
+			TRY(check_cancel(w, err));
 		TRY(look_at(w, i, err));
+	}
 	TRY(look_above(w, err));
 	set_figures(w, out);
 	return HDB_OK;
@@ -863,6 +884,7 @@ static struct held_walk begin(const struct session *session, const struct analys
 				   .largest_ix = HEAP_NONE,
 				   .larger_ix = HEAP_NONE,
 				   .split_bytes = suspect->split_bytes,
+				   .contents_part = 1,
 				   .children_max = FACTS_CHILDREN_MAX,
 				   .objects_max = FACTS_OBJECTS_MAX };
 }
