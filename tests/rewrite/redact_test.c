@@ -1,7 +1,7 @@
 /*
  * redact_test.c - which arrays lose their contents. Byte arrays that hold text are recognised by
  * consecutive printable bytes, including blanks. If contents become hashes, an array of zeros stays
- * an array of zeros, but not if its last byte is not 0.
+ * an array of zeros, but not if its last byte is not 0. The bytes of a cryptographic key are texts.
  */
 #include "support/hprof_writer.h"
 #include "support/temp.h"
@@ -36,6 +36,9 @@ static const struct row {
 	{ "", 0, false, false },
 	{ "", SIZE - 1, false, true },
 	{ "", SIZE / 2 + 1, false, true },
+	/* the keys of a SecretKeySpec and of an instance of a subclass */
+	{ "\xff\x01\x02\x80", 0, true, true },
+	{ "\xff\x01\x02\x80", 0, true, true },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -57,6 +60,27 @@ static const uint8_t *contents(const uint8_t *dump, size_t size, size_t i)
 	return found && found + 14 + SIZE <= dump + size ? found + 14 : NULL;
 }
 
+/* Writes the classes of keys, in a new segment. */
+static void put_classes(struct hw *w)
+{
+	static const char *const names[] = { "java.lang.Object", "javax.crypto.spec.SecretKeySpec",
+					     "a.Key", "key", "owner" };
+	const struct hprof_field key = { 4, HPROF_OBJECT }, owner = { 5, HPROF_OBJECT };
+	const struct hw_class classes[] = {
+		{ .id = 0x100 },
+		{ .id = 0x110, .super_id = 0x100, .fields = &key, .field_count = 1 },
+		{ .id = 0x120, .super_id = 0x110, .fields = &owner, .field_count = 1 },
+	};
+
+	for (uint64_t i = 0; i < 5; i++)
+		hw_utf8(w, i + 1, names[i]);
+	for (uint32_t i = 0; i < 3; i++)
+		hw_load_class(w, i + 1, classes[i].id, 1, i + 1);
+	(void)hw_begin(w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	for (unsigned i = 0; i < 3; i++)
+		hw_class(w, &classes[i]);
+}
+
 static void test_arrays(void **state)
 {
 	static const uint8_t zeros[SIZE];
@@ -69,7 +93,9 @@ static void test_arrays(void **state)
 	(void)snprintf(in_path, sizeof(in_path), "%s", temp_path("in.hprof"));
 	(void)snprintf(out_path, sizeof(out_path), "%s", temp_path("out.hprof"));
 	hw_init(&w, HPROF_1_0_2, 4, 0);
-	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	put_classes(&w);
+	hw_instance(&w, 0x500, 0x110, (const uint8_t[]){ 0, 0, 0x77, ROWS - 2 }, 4);
+	hw_instance(&w, 0x510, 0x120, (const uint8_t[]){ 0, 0, 0, 0, 0, 0, 0x77, ROWS - 1 }, 8);
 	for (size_t i = 0; i < ROWS; i++) {
 		fill(&rows[i], bytes);
 		hw_primitive_array(&w, 0x7700 + i, HPROF_BYTE, bytes, SIZE);
