@@ -51,7 +51,7 @@ streams|holds 400 ByteArrayOutputStream|ByteArrayOutputStream each use 100 of 30
 presized|holds 6,000 ArrayList|ArrayList each use 3 of 501 slots on average
 presizedmaps|holds 6,000 HashMap|HashMap each use 2 of 512 slots on average
 equalbytes|holds 1,500 byte[]|1,500 of its strings and arrays have equal contents, such as byte[8000], 1,500 times
-equalstrings|holds 150,000 Causes$Order|At least 150,000 of its strings and arrays have equal contents, such as "WAIT
+equalstrings|holds 150,000 Causes$Order|At least 140,000 of its strings and arrays have equal contents, such as "WAIT
 zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
 tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
 field|holds 200,000 Causes$Order|86 % of the 200,000 entries have the customer
