@@ -381,7 +381,7 @@ static int is_zero(const struct held_walk *w, const struct content *c, bool *out
 static int set_equals(const struct held_walk *w, const struct equals *e, bool is_zeros,
 		      struct explain_facts *out, struct hdb_error *err)
 {
-	const bool is_about = w->all.is_about || w->contents_part > 1;
+	const bool is_about = w->is_about || w->contents_part > 1;
 	/* Rules say "at least". */
 	const double scale = is_about && !is_zeros ? FACTS_AT_LEAST : 1;
 

@@ -47,7 +47,6 @@ struct held_tally {
 	} list[HELD_CLASSES];
 	unsigned classes;
 	double count, bytes; /* sums over all classes */
-	bool is_about;       /* whether some objects were not visited */
 };
 
 /* An amount that is added to a tally. */
@@ -122,6 +121,7 @@ struct held_walk {
 	uint64_t big_bytes;
 	uint64_t children_max;
 	uint64_t objects_max;
+	bool is_about;    /* whether an object stands for others that were not visited */
 	bool is_count;    /* whether the walk visits all objects, or none */
 	bool is_by_level; /* whether the walk visits only some objects of each level */
 	bool is_cut;      /* whether the walk ended early because it visited too many objects */

@@ -181,7 +181,6 @@ void held_add(struct held_tally *tally, const struct held_addend *a)
 	assert(a->weight > 0 && tally->classes <= HELD_CLASSES);
 	while (i < tally->classes && tally->list[i].class_no != a->class_no)
 		i++;
-	tally->is_about |= a->weight > 1;
 	tally->count += a->weight;
 	tally->bytes += a->weight * a->bytes;
 	if (i == HELD_CLASSES)
@@ -275,6 +274,7 @@ static int look_at(struct held_walk *w, size_t no, struct hdb_error *err)
 	struct heap_object object;
 
 	TRY(heap_object(w->session->heap, node->ix, &object, err));
+	w->is_about |= node->weight > 1;
 	held_add(&w->all, &(struct held_addend){ .class_no = object.class_no,
 						 .weight = node->weight,
 						 .bytes = (double)object.shallow_bytes });
@@ -497,7 +497,7 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 		       explain_short_class(w->session->heap, tally->list[most].class_no),
 		       tally->list[most].count < tally->count * FACTS_ONE_KIND ? " and others" :
 										 "");
-	held_set(out, to[0], tally->count, w->all.is_about);
+	held_set(out, to[0], tally->count, w->is_about);
 	if (to[1] != EXPLAIN_FACT_COUNT)
 		explain_fact_text(out, to[1], name);
 }
@@ -511,7 +511,7 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
 	assert(count > 0);
-	held_set(out, EXPLAIN_FACT_rooms, count, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_rooms, count, w->is_about);
 	explain_fact_text(out, EXPLAIN_FACT_room_kind,
 			  explain_short_class(w->session->heap, w->rooms.list[most].class_no));
 	explain_fact_set(out, EXPLAIN_FACT_room_places, w->rooms.list[most].places / count);
@@ -544,9 +544,9 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 	(void)snprintf(text, sizeof(text),
 		       "Nothing was ever removed from any of its many %.60ss%s.",
 		       explain_short_class(w->session->heap, w->filled.list[most].class_no),
-		       w->all.is_about ? " that were sampled" : "");
+		       w->is_about ? " that were sampled" : "");
 	explain_fact_text(out, EXPLAIN_FACT_growth, text);
-	growth->is_about = w->all.is_about;
+	growth->is_about = w->is_about;
 }
 
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
@@ -578,19 +578,19 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	set_rooms(w, out);
 	set_growth(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
-	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_waited, w->waited, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_done, w->done, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_queued, w->queued, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_periodic, w->periodic, w->all.is_about);
-	held_set(out, EXPLAIN_FACT_dependents, w->dependents, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->is_about);
+	held_set(out, EXPLAIN_FACT_waited, w->waited, w->is_about);
+	held_set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->is_about);
+	held_set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->is_about);
+	held_set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->is_about);
+	held_set(out, EXPLAIN_FACT_done, w->done, w->is_about);
+	held_set(out, EXPLAIN_FACT_queued, w->queued, w->is_about);
+	held_set(out, EXPLAIN_FACT_periodic, w->periodic, w->is_about);
+	held_set(out, EXPLAIN_FACT_dependents, w->dependents, w->is_about);
 	held_set(out, EXPLAIN_FACT_loaders, w->loaders, false);
 	if (w->loaders > 0)
 		explain_fact_object(out, EXPLAIN_FACT_loader, w->loader_ix);
-	held_set(out, EXPLAIN_FACT_cleared, w->cleared, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_cleared, w->cleared, w->is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_soft_percent, w->soft_bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_slack_percent, w->slack.bytes);
 	if (w->slack.classes) {
@@ -609,7 +609,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_small_used,
 				 w->small.list[most].used / w->small.list[most].count);
 	}
-	held_set(out, EXPLAIN_FACT_direct_bytes, w->direct.bytes, w->all.is_about);
+	held_set(out, EXPLAIN_FACT_direct_bytes, w->direct.bytes, w->is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_view_percent, w->views.bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_empty_percent, w->empties.bytes);
 	held_set_percent(w, out, EXPLAIN_FACT_error_percent, w->errors.bytes);

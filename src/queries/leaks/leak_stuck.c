@@ -591,24 +591,42 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 /* Frames of threads that wait at a queue, for an element or for free space. */
 static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
 
-/*
- * Sets *out to whether an object is the finding's object, the application's object that leads to
- * it, or refers to it.
- */
-static int leads_to(struct heap *heap, const struct leak_finding *f, uint32_t ix, bool *out,
-		    struct hdb_error *err)
-{
-	uint32_t owner_ix = HEAP_NONE;
+/* A queue, and what leads to it. */
+struct queue {
+	uint32_t ix;
+	uint32_t owner_ix; /* the application's object on the path to it, or HEAP_NONE */
 	uint64_t id;
+	const char *consumers;   /* of the rule */
+	struct base_vec members; /* struct member: the threads that consume it */
+};
 
-	for (size_t i = 0; i < f->path.count && f->path.nodes[i] != f->answer.ix; i++)
+static void release_queue(struct queue *queue)
+{
+	base_vec_release(&queue->members);
+}
+
+/* Describes the queue that a finding is about. */
+static int begin_queue(struct heap *heap, const struct leak_finding *f, struct queue *out,
+		       struct hdb_error *err)
+{
+	*out = (struct queue){ .ix = f->answer.ix,
+			       .owner_ix = HEAP_NONE,
+			       .consumers = f->answer.rule->consumers };
+	for (size_t i = 0; i < f->path.count && f->path.nodes[i] != out->ix; i++)
 		if (!heap_is_platform_class(heap_class_name_of(heap, f->path.nodes[i])))
-			owner_ix = f->path.nodes[i];
-	*out = ix == f->answer.ix || ix == owner_ix;
-	if (*out)
-		return HDB_OK;
-	TRY(heap_id(heap, f->answer.ix, &id, err));
-	return heap_field_refers(heap, ix, id, out, err);
+			out->owner_ix = f->path.nodes[i];
+	return heap_id(heap, out->ix, &out->id, err);
+}
+
+/* Sets *out to whether a consumer may run a method of the object. */
+static int is_consumers(struct heap *heap, const struct queue *queue, uint32_t ix, bool *out,
+			struct hdb_error *err)
+{
+	const bool by_owner = strcmp(queue->consumers, "owner") == 0;
+
+	*out = by_owner ? ix == queue->ix || ix == queue->owner_ix :
+			  base_glob_list(queue->consumers, heap_class_name_of(heap, ix));
+	return by_owner && !*out ? heap_field_refers(heap, ix, queue->id, out, err) : HDB_OK;
 }
 
 /*
@@ -657,55 +675,51 @@ static int is_consuming(struct heap *heap, const struct store_root *root, uint32
 }
 
 /* Adds the thread of a local variable to the consumers of the queue, if it is one. */
-static int add_consumer(struct stuck *s, const struct leak_finding *f,
-			const struct store_root *root, struct base_vec *to, struct hdb_error *err)
+static int add_consumer(struct stuck *s, struct queue *queue, const struct store_root *root,
+			struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	const char *classes = f->answer.rule->consumers;
-	struct member member = { .key_ix = f->answer.ix };
+	struct member member = { .key_ix = queue->ix };
 	struct store_thread thread;
 	bool found;
 
 	if (!root->is_local || root->frame_number == STORE_NONE)
 		return HDB_OK;
-	if (strcmp(classes, "owner") == 0)
-		TRY(leads_to(heap, f, root->ix, &found, err));
-	else
-		found = base_glob_list(classes, heap_class_name_of(heap, root->ix));
+	TRY(is_consumers(heap, queue, root->ix, &found, err));
 	if (!found)
 		return HDB_OK;
 	TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
 	member.wait = query_waits_thread(&s->waits, thread.ix);
 	if (!member.wait)
 		return HDB_OK;
-	for (size_t i = 0; i < to->count; i++)
-		if (base_vec_at(to, struct member, i)->wait == member.wait)
+	for (size_t i = 0; i < queue->members.count; i++)
+		if (base_vec_at(&queue->members, struct member, i)->wait == member.wait)
 			return HDB_OK;
 	TRY(is_consuming(heap, root, member.wait->trace_serial, &found, err));
-	return found ? base_vec_push(to, &member, sizeof(member), err) : HDB_OK;
+	return found ? base_vec_push(&queue->members, &member, sizeof(member), err) : HDB_OK;
 }
 
 /* Appends what its consumers are doing to a finding about a queue, if all do the same. */
 static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {
-	BASE_SCOPED(base_vec_release) struct base_vec members = { 0 };
 	const struct heap_roots *roots = &s->q->heap->roots;
+	BASE_SCOPED(release_queue) struct queue queue = { 0 };
 	struct crowd c = { 0 };
 	struct place place;
 
-	TRY(heap_load_roots(s->q->heap, err));
-	for (uint64_t i = 0; i < roots->count && members.count < CONSUMERS_MAX; i++) {
+	TRY(begin_queue(s->q->heap, f, &queue, err));
+	for (uint64_t i = 0; i < roots->count && queue.members.count < CONSUMERS_MAX; i++) {
 		if (s->roots_max == 0)
 			return HDB_OK;
 		s->roots_max--;
-		TRY(add_consumer(s, f, &roots->records[i], &members, err));
+		TRY(add_consumer(s, &queue, &roots->records[i], err));
 		if (i % STEP == 0)
 			TRY(base_step(s->q->work, i, err));
 	}
-	if (!members.count || members.count == CONSUMERS_MAX)
+	if (!queue.members.count || queue.members.count == CONSUMERS_MAX)
 		return HDB_OK;
-	c.members = members.data;
-	c.count = members.count;
+	c.members = queue.members.data;
+	c.count = queue.members.count;
 	if (c.count == 1)
 		TRY(find_owner(s, c.members->wait->thread_ix, &place, err));
 	else
