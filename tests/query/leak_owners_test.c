@@ -407,6 +407,36 @@ static void test_overview(void **state)
 	written_close(&heap);
 }
 
+/* A finding says what it counts: objects of one class, or of several with the most frequent one. */
+static void test_counted(void **state)
+{
+	static const struct {
+		const char *heap, *text;
+	} heaps[] = {
+		{ "a.App{}; static a.App.ALL = array(1100*a.Connection{})",
+		  "very many connections or sockets: 1,100 a.Connection. Are they closed?" },
+		{ "a.App{}; static a.App.ALL = array(1100*a.First:java.lang.ClassLoader{}, "
+		  "400*a.Second:java.lang.ClassLoader{})",
+		  "very many class loaders: 1,500 class loaders, 1,100 of them a.First" },
+	};
+	static const struct root none[3];
+	const struct ask ask = { .query = "overview" };
+
+	(void)state;
+	for (size_t h = 0; h < sizeof(heaps) / sizeof(heaps[0]); h++) {
+		struct hdb_rows *rows;
+		bool is_found = false;
+
+		open_heap(heaps[h].heap, none);
+		rows = ask_rows(heap.db, &ask);
+		while (!is_found && next_row(rows))
+			is_found = value_is(rows, "text", heaps[h].text);
+		assert_true(is_found);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 /* All elements of long chains of entries are counted, as in the lowest level of a skip list. */
 static void test_chains(void **state)
 {
@@ -575,13 +605,10 @@ static void test_advice_of_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_owners),
-		cmocka_unit_test(test_actions),
-		cmocka_unit_test(test_overview),
-		cmocka_unit_test(test_advice_of_triage),
-		cmocka_unit_test(test_advice_of_leaks),
-		cmocka_unit_test(test_said_once),
-		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_owners),           cmocka_unit_test(test_actions),
+		cmocka_unit_test(test_overview),         cmocka_unit_test(test_counted),
+		cmocka_unit_test(test_advice_of_triage), cmocka_unit_test(test_advice_of_leaks),
+		cmocka_unit_test(test_said_once),        cmocka_unit_test(test_next),
 		cmocka_unit_test(test_chains),
 	};
 

@@ -51,17 +51,21 @@ static void put_finding(struct answer *answer, const struct render_style *style,
 	const struct hdb_value *severity = rows_value(answer->rows, "severity");
 	const struct hdb_value *name = rows_value(answer->rows, "text");
 	const struct hdb_value *percent = rows_value(answer->rows, "percent");
+	const struct hdb_value *size = rows_value(answer->rows, "retained");
 	struct bytes text = { 0 };
 
 	if (!has_value(severity) || !has_value(name))
 		return;
 	bytes_add(&text, name->text, name->text_size);
-	if (has_value(percent) && percent->d >= 0.05 && percent->d < 99.95)
+	if (has_value(size) && has_value(percent) && percent->d >= 0.05 && percent->d < 99.95) {
+		bytes_string(&text, " (");
+		prose_add(&text, out, size);
 		bytes_format(&text,
 			     rows_is(answer->rows, "share_of", "the heap") ?
-				     " (%.1f %%)" :
-				     " (%.1f %% of the heap, garbage included)",
+				     ", %.1f %%)" :
+				     ", %.1f %% of the heap, garbage included)",
 			     percent->d);
+	}
 	output_format(out, "  %.*s: ", (int)severity->text_size, severity->text);
 	prose_wrap(out, style, (struct prose_place){ 4, severity->text_size + 4 }, text.data,
 		   text.size);

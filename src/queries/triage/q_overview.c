@@ -294,39 +294,65 @@ static int order_lines(struct overview *o, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Adds a part of the subject of a finding, after a comma if it is not the first. */
+static void add_part(struct bytes *to, const struct hdb_value *part, const char *comma)
+{
+	if (part->type != HDB_TYPE_TEXT || !part->text_size)
+		return;
+	bytes_string(to, to->size ? comma : "");
+	bytes_add(to, part->text, part->text_size);
+}
+
 /*
- * Appends the subject of a finding: "direct buffers use much memory outside the heap: 300.0 MiB,
- * kept by ...", or ": java.lang.Thread "worker" at Main.run(Main.java:3)" for an OutOfMemoryError.
+ * Writes the subject of a finding: "300.0 MiB, kept by ..." of memory outside the heap, "1,985,216
+ * java.nio.HeapByteBuffer" of objects of one class, "3,000 collections, 2,100 of them ..." of
+ * several, and "java.lang.Thread "worker" at Main.run(Main.java:3)" of an OutOfMemoryError.
  */
-static int add_detail(struct line *line, const struct query *row, bool has_label,
-		      struct hdb_error *err)
+static void name_subject(const struct line *line, const struct query *row, bool is_out,
+			 struct bytes *to)
 {
 	const struct hdb_value *detail = query_cell(row, "detail");
-	const struct hdb_value *label = query_cell(row, "label");
-	const bool is_outside =
-		query_cell(row, "bytes")->type != HDB_TYPE_NULL && line->percent < 0;
-	const size_t label_size = has_label && label->type == HDB_TYPE_TEXT ? label->text_size : 0;
-	const size_t detail_size = detail->type == HDB_TYPE_TEXT ? detail->text_size : 0;
-	const char *end;
-	char *text = NULL;
+	const struct hdb_value *class = query_cell(row, "class"), *bytes = query_cell(row, "bytes");
+	const bool is_of_class = detail->type == HDB_TYPE_NULL && class->type != HDB_TYPE_NULL;
+	const uint64_t count = triage_number(row, "count");
+
+	if (is_out) {
+		add_part(to, query_cell(row, "label"), "");
+		add_part(to, detail, " ");
+		return;
+	}
+	if (bytes->type != HDB_TYPE_NULL && line->percent < 0) {
+		bytes_string(to, base_size(line->retained_bytes).text);
+	} else if (count > 1 && !line->id) {
+		bytes_string(to, base_number(count).text);
+		add_part(to, is_of_class ? class : query_cell(row, "unit"), " ");
+	}
+	add_part(to, detail, ", ");
+}
+
+/* Inserts the subject of a finding after the first sentence of its text, which it replaces. */
+static int add_subject(struct line *line, const struct query *row, bool is_out,
+		       struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes subject = { 0 };
+	const char *text = line->texts[TEXT], *end;
+	char *whole = NULL;
 	size_t room, size;
 
-	if (!line->texts[TEXT] || (!detail_size && !is_outside))
+	if (!text)
 		return HDB_OK;
-	size = strlen(line->texts[TEXT]);
-	room = size + label_size + detail_size + 64;
-	TRY(BASE_ALLOC(text, room, "a string", err));
-	/* Insert the subject after the first sentence. */
-	end = strstr(line->texts[TEXT], ". ");
-	size = end ? (size_t)(end - line->texts[TEXT]) :
-		     size - (size && line->texts[TEXT][size - 1] == '.');
-	(void)snprintf(text, room, "%.*s: %s%s%.*s%s%.*s%s", (int)size, line->texts[TEXT],
-		       is_outside ? base_size(line->retained_bytes).text : "",
-		       is_outside && detail_size ? ", " : "", (int)label_size,
-		       label_size ? label->text : "", label_size ? " " : "", (int)detail_size,
-		       detail_size ? detail->text : "", end ? end : "");
+	name_subject(line, row, is_out, &subject);
+	if (!subject.size)
+		return HDB_OK;
+	end = strstr(text, ". ");
+	size = strlen(text);
+	size = end ? (size_t)(end - text) : size - (size && text[size - 1] == '.');
+	room = strlen(text) + subject.size + 3;
+	TRY(BASE_ALLOC(whole, room, "a string", err));
+	(void)snprintf(whole, room, "%.*s: %.*s%s", (int)size, text, (int)subject.size,
+		       subject.data, end ? end : "");
 	free(line->texts[TEXT]);
-	line->texts[TEXT] = text;
+	line->texts[TEXT] = whole;
 	return HDB_OK;
 }
 
@@ -407,7 +433,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	is_out = query_cell_is(row, "rule", "out-of-memory");
 	if (is_out && line->texts[TEXT])
 		query_fact_text(q, "out_of_memory", line->texts[TEXT]);
-	return add_detail(line, row, is_out, err);
+	return add_subject(line, row, is_out, err);
 }
 
 /*

@@ -350,6 +350,9 @@ static int rule_row(struct query *q, size_t no, struct hdb_error *err)
 	}
 	if (f->detail[0])
 		query_set_text(q, DETAIL, f->detail);
+	else if (f->ix == HEAP_NONE && f->class_count && f->class_count < f->count)
+		query_format(q, DETAIL, "%s of them %s", base_number(f->class_count).text,
+			     heap_class_name(q->heap, f->class_no));
 	return HDB_OK;
 }
 

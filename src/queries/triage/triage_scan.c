@@ -211,8 +211,6 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	}
 	f->count++;
 	f->bytes += bytes;
-	if (f->class_no == HEAP_NONE)
-		f->class_no = at->object.class_no;
 	return HDB_OK;
 }
 
