@@ -101,7 +101,7 @@ rule_tables := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/base/*.rules s
 	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.rules))
 query_defs  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/query/*.query src/queries/*/*.query)) \
 	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.query))
-row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/layout/*.rows src/analysis/*.rows src/heap/*/*.rows src/queries/*/*.rows)) \
+row_tables  := $(patsubst src/%,$(BUILD)/rules/%.h,$(wildcard src/layout/*.rows src/analysis/*.rows src/heap/*.rows src/heap/*/*.rows src/queries/*/*.rows)) \
 	$(patsubst tools/%,$(BUILD)/rules/%.h,$(wildcard tools/*/*.rows))
 headers     := $(sort $(wildcard include/*.h src/*/*.h src/*/*/*.h tools/*/*.h tests/lint/*.h tests/support/*.h tests/hprofgen/*.h))
 headers     := $(filter-out $(if $(mcp_door),,tools/mcp/%_private.h) \
@@ -168,7 +168,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(rule_tables) $(query_defs) $(row_tables
 	$(CC_SAID)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Answers stored in a database are valid only for the sources that produced them, which this hash identifies.
-$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/layout/*.rows src/analysis/*.rows src/heap/*/*.rows src/queries/*/*.rows)
+$(BUILD)/sources.h: $(lib_src) $(wildcard src/*/*.h src/*/*/*.h src/*/*.rules src/*/*/*.rules src/*/*/*/*.rules src/query/*.query src/queries/*/*.query src/layout/*.rows src/analysis/*.rows src/heap/*.rows src/heap/*/*.rows src/queries/*/*.rows)
 	@mkdir -p $(@D)
 	@cat $^ | cksum | sed 's/ .*//; s/.*/#define STORE_SOURCES_HASH &u/' > $@.new
 	@cmp -s $@.new $@ && touch $@ || mv $@.new $@

@@ -6,6 +6,7 @@
 #	java.util.Vector       a string; in quotes if it contains blanks or is a number
 #	-                      NULL
 #	HEAP_MAP, A|B, 12      constants and numbers, which are copied unchanged
+#	:name                  a name, which is copied without the colon
 #	size=count             member of the row and its value
 #	ENTRY(key,value)       a nested macro
 #
@@ -34,6 +35,8 @@ function argument(text,    name) {
 		return "NULL"
 	if (text ~ /^"/ || text ~ /^[0-9]+$/ || text ~ /^[A-Z][A-Z0-9_|]*$/)
 		return text
+	if (text ~ /^:/)
+		return substr(text, 2)
 	name = text
 	if (text ~ /^[a-z]+=/) {
 		sub(/=.*/, "", name)

@@ -105,9 +105,11 @@ static const struct {
 
 enum explain_fact explain_fact_of(const char *name)
 {
-#define NAME(name) #name,
-	static const char *const names[] = { EXPLAIN_FACTS(NAME) };
-#undef NAME
+#define FIGURE(name) #name
+	static const char *const names[] = {
+#include <queries/explain/suspect_facts.rows.h>
+	};
+#undef FIGURE
 	unsigned no = 0;
 
 	while (no < EXPLAIN_FACT_COUNT && strcmp(names[no], name) != 0)
