@@ -5,7 +5,6 @@
 #include "analysis/targets.h"
 #include "base/bytes.h"
 #include "base/scope.h"
-#include "heap/values/values.h"
 
 #include <assert.h>
 #include <stdlib.h>

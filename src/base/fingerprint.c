@@ -1,8 +1,6 @@
 /* base/fingerprint.c - computes a hash of samples of a source. */
 #include "base/fingerprint.h"
 
-#include "base/bytes.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "derive/dominators/inner_order.h"
 #include "derive/native_climb.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /*

@@ -11,7 +11,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Upper limit for objects per byte of the `objects` table: a group of 128 objects has three columns

@@ -8,7 +8,6 @@
  */
 #include "phd/phd_private.h"
 
-#include "base/bytes.h"
 #include "base/try.h"
 #include "base/unpack.h"
 

@@ -5,7 +5,6 @@
  */
 #include "phd/phd_private.h"
 
-#include "base/bytes.h"
 #include "base/try.h"
 
 #include <assert.h>

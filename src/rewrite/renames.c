@@ -1,8 +1,6 @@
 /* rewrite/renames.c - reads a file of renames, looks up classes, and writes renamed strings. */
 #include "rewrite/renames.h"
 
-#include "base/bytes.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>

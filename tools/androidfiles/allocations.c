@@ -16,7 +16,6 @@
 
 #include "base/bytes.h"
 #include "common/descriptor.h"
-#include "common/escape.h"
 #include "base/error.h"
 #include "base/scope.h"
 

@@ -6,7 +6,6 @@
 #include "capture/capture_private.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

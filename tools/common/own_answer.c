@@ -7,7 +7,6 @@
 #include "base/scope.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct hdb_value text_value(const char *text)

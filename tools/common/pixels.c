@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/scope.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Array elements per read. */

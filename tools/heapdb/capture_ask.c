@@ -5,10 +5,8 @@
 #include "capture/capture.h"
 #include "common/descriptor.h"
 #include "heapdb/capture_ask.h"
-#include "heapdb/prose.h"
 #include "heapdb/render.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "watch/watch.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SVG_WIDTH 1200

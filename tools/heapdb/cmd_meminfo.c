@@ -1,7 +1,6 @@
 /*
  * heapdb/cmd_meminfo.c - meminfo and allocations: prints Android files other than dumps as rows.
  */
-#include "heapdb/call_rows.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 #include "heapdb/report.h"

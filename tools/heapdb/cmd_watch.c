@@ -11,7 +11,6 @@
 #include "heapdb/watch_capture.h"
 
 #include "heapdb/render.h"
-#include "watch/watch.h"
 
 #include <errno.h>
 #include <poll.h>

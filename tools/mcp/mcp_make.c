@@ -9,7 +9,6 @@
 #include "common/feed.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,8 @@
 #include "pictures/picture_private.h"
 
 #include "base/scope.h"
-#include "base/error.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* Writes a name with ";", the separator, replaced by ":". */
 static void put_name(struct output *out, const struct picture *picture, size_t node)

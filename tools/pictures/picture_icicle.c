@@ -4,8 +4,6 @@
  */
 #include "pictures/picture_private.h"
 
-#include "base/error.h"
-
 #define ROW_HEIGHT 18
 #define ROWS_MAX 64
 

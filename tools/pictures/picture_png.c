@@ -7,8 +7,6 @@
 #include "base/scope.h"
 #include "base/error.h"
 
-#include <stdlib.h>
-
 #ifdef HAVE_PNG
 #include <png.h>
 

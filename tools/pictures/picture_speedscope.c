@@ -5,7 +5,6 @@
 #include "pictures/picture_private.h"
 
 #include "base/scope.h"
-#include "base/error.h"
 #include "base/sort.h"
 
 #include <assert.h>

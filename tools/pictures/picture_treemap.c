@@ -4,10 +4,6 @@
  */
 #include "pictures/picture_private.h"
 
-#include "base/error.h"
-
-#include <stdlib.h>
-
 #define HEIGHT 800
 /* Height of the line for the name above a cell's children, if there is room. */
 #define NAME_HEIGHT 15

@@ -5,8 +5,6 @@
 
 #include "common/descriptor.h"
 
-#include "base/error.h"
-
 #include <assert.h>
 #include <string.h>
 

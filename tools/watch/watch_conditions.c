@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const measures[MEASURES] = {
 	"heap", "rss", "gc", "metaspace", "threads", "classes", "swap",

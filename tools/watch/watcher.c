@@ -7,7 +7,6 @@
 #include "watch/growth.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Number of captures that are remembered, for the limit per day. */
 #define CAPTURES_MAX 256

@@ -9,7 +9,6 @@
 #include "derive/dominators/dominators_spill.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* Number of objects between the prefetch of a size and its use. */
 #define SIZES_AHEAD 24u

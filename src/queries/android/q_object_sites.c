@@ -2,7 +2,6 @@
  * queries/android/q_object_sites.c - the object-sites query: where objects were allocated, if the
  * dump has stack traces of objects.
  */
-#include "heap/threads.h"
 #include "queries/android/object_sites.h"
 #include "queries/queries.h"
 

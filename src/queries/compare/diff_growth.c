@@ -20,7 +20,6 @@
 #include "query/coverage.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Number of objects between two checks of the cancel flag. */

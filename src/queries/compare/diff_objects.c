@@ -13,7 +13,6 @@
 #include "query/coverage.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

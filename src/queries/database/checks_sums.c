@@ -3,7 +3,6 @@
  * dominator tree: retained sizes, native memory, heaps of Android.
  */
 #include "analysis/groups.h"
-#include "derive/build.h"
 #include "derive/native.h"
 #include "queries/database/checks.h"
 

@@ -3,7 +3,6 @@
  * the lists of children.
  */
 #include "analysis/edges.h"
-#include "derive/build.h"
 #include "queries/database/checks.h"
 
 #include <assert.h>

@@ -8,7 +8,6 @@
  */
 #include "queries/explain/entry_private.h"
 
-#include "analysis/describe.h"
 #include "base/error.h"
 #include "base/idmap.h"
 #include "queries/inspect/inspect.h"

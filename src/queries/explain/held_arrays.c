@@ -10,7 +10,6 @@
 #include "base/sort.h"
 #include "heap/collections/collections.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "heap/collections/collections.h"
 #include "queries/explain/entry_private.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* Minimum number of entries in a collection that is examined. */

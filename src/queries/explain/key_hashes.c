@@ -12,9 +12,6 @@
  */
 #include "queries/explain/entry_private.h"
 
-#include "base/error.h"
-#include "heap/platform_classes.h"
-
 #include <ctype.h>
 #include <string.h>
 

@@ -15,8 +15,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <xxhash.h>
 

@@ -17,9 +17,7 @@
 #include "queries/inspect/inspect.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*

@@ -5,7 +5,6 @@
 #include "queries/leaks/leak_findings.h"
 #include "analysis/properties.h"
 #include "queries/explain/suspect_facts.h"
-#include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_loaders.h"
 #include "queries/leaks/leak_outside.h"

@@ -9,7 +9,6 @@
 #include "queries/traces/leak_traces.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /*
  * Maximum number of leaks listed with their paths, and of unreachable objects listed. Counts

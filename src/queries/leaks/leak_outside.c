@@ -6,12 +6,10 @@
 
 #include "base/base_text.h"
 #include "heap/known.h"
-#include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/queries.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Maximum number of buffers to search paths for, and of owners to keep. */

@@ -9,7 +9,6 @@
  */
 #include "queries/leaks/leak_parts.h"
 
-#include "analysis/describe.h"
 #include "base/base_text.h"
 #include "base/pipeline.h"
 #include "base/sort.h"

@@ -15,7 +15,6 @@
 #include "queries/leaks/leak_prose.h"
 #include "queries/objects/thread_waits.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

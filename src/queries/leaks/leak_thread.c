@@ -2,7 +2,6 @@
  * queries/leaks/leak_thread.c - describes the thread that holds a leak suspect: its stack and the
  * relevant local variables.
  */
-#include "analysis/describe.h"
 #include "analysis/suspects.h"
 #include "base/sort.h"
 #include "heap/threads.h"

@@ -13,7 +13,6 @@
 #include "heap/values/string_scan.h"
 #include "heap/values/values.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

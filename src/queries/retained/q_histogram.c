@@ -2,7 +2,6 @@
  * queries/retained/q_histogram.c - the histogram query: number and size of objects by class,
  * superclass, package, class loader, heap or call stack.
  */
-#include "derive/build.h"
 #include "heap/heap_database.h"
 #include "queries/queries.h"
 #include "query/conditions.h"

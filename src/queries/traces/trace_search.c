@@ -9,7 +9,6 @@
 #include "base/bits.h"
 #include "base/bytes.h"
 #include "base/sort.h"
-#include "base/thread.h"
 #include "derive/row_pass.h"
 #include "graph/adjacency.h"
 #include "heap/values/strings.h"

@@ -9,7 +9,6 @@
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "heap/heap_database.h"
-#include "queries/explain/rules.h"
 #include "queries/triage/triage.h"
 #include "query/coverage.h"
 

@@ -1,7 +1,6 @@
 /*
  * queries/triage/q_triage.c - the triage query: lists the rules of a table that apply to the heap.
  */
-#include "analysis/describe.h"
 #include "analysis/groups.h"
 #include "analysis/properties.h"
 #include "base/base_text.h"
@@ -14,7 +13,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <queries/triage/q_triage.query.h>

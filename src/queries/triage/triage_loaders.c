@@ -1,8 +1,6 @@
 /*
  * queries/triage/triage_loaders.c - measures closed class loaders that are still reachable.
  */
-#include "analysis/describe.h"
-#include "heap/values/values.h"
 #include "queries/leaks/leak_faults.h"
 #include "queries/leaks/leak_loaders.h"
 #include "queries/leaks/leak_parts.h"

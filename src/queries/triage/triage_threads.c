@@ -7,7 +7,6 @@
 #include "queries/objects/vthreads.h"
 #include "queries/triage/triage.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,8 +7,6 @@
 #include "analysis/suspects.h"
 #include "base/base_text.h"
 #include "base/glob.h"
-#include "queries/leaks/leak_parts.h"
-#include "queries/leaks/leak_prose.h"
 #include "queries/leaks/thread_locals.h"
 #include "queries/triage/triage.h"
 

@@ -6,7 +6,6 @@
  * Strings are sorted by array (contents.h), so all strings that use an array are adjacent.
  */
 #include "analysis/contents.h"
-#include "heap/values/string_scan.h"
 #include "queries/queries.h"
 
 /* Number of strings between two checks of the cancel flag. */
