@@ -427,15 +427,10 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 		      const char **where, struct hdb_error *err)
 {
 	const uint64_t want = round_up(size_hint * MAP_GROWTH_FACTOR + MAP_GROWTH_BYTES, 65536);
-	struct store_env *env = calloc(1, sizeof(*env));
+	struct store_env *env;
 	int r;
 
-	if (env)
-		env->path = strdup("private tables");
-	if (!env || !env->path) {
-		free(env);
-		return hdb_fail_memory(err, "a private file", sizeof(*env));
-	}
+	TRY(BASE_ALLOC(env, 1, "a private file", err));
 	env->is_private = true;
 	store_unpacked_init(&env->unpacked);
 	*where = dir;
@@ -456,8 +451,10 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 			"%s: cannot create a private file in this directory or in memory (" MEMORY_DIR
 			", /proc)",
 			dir);
-	else
+	else if (asprintf(&env->path, "private file in %s", *where) >= 0)
 		r = open_main(env, err);
+	else
+		r = hdb_fail_memory(err, "a private file", strlen(*where));
 	if (r < 0) {
 		free_env(env);
 		return r;

@@ -195,25 +195,41 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 /* Size of a lock file: LMDB keeps in it what the readers of all processes use. */
 #define LOCK_FILE_BYTES 32768
 
+/*
+ * Reserves room on the disk for the lock file, because LMDB writes to a mapping of it, which on a
+ * full disk would be a bus error. A file without room keeps its name: another process may have
+ * opened it, and two lock files of one database would not exclude each other. Returns HDB_END if
+ * the disk is full.
+ */
+static int reserve_lock_file(int fd, const char *lock_path, struct hdb_error *err)
+{
+	struct stat st;
+	int r;
+
+	/* Reserving may write zeros, but only until the process that uses the file has its turn. */
+	TRY(store_lock_file(fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE | STORE_LOCK_WAIT, lock_path,
+			    err));
+	if (fstat(fd, &st) < 0 || not_plain(&st) || st.st_size >= LOCK_FILE_BYTES)
+		return HDB_OK;
+	r = posix_fallocate(fd, 0, LOCK_FILE_BYTES);
+	return r == ENOSPC || r == EDQUOT ? HDB_END : HDB_OK;
+}
+
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err)
 {
 	BASE_FREED char *lock_path = NULL;
 	BASE_CLOSED int fd = -1;
 	const char *why;
 	struct stat st;
-	int r;
 
 	if (asprintf(&lock_path, "%s-lock", path) < 0) {
 		lock_path = NULL;
 		return hdb_fail_memory(err, "a file name", strlen(path));
 	}
 	fd = open(lock_path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	/* LMDB writes to a mapping of this file, which on a full disk would be a bus error. */
-	if (fd >= 0 && ((r = posix_fallocate(fd, 0, LOCK_FILE_BYTES)) == ENOSPC || r == EDQUOT)) {
-		(void)unlink(lock_path);
-		return HDB_END;
-	}
-	if (fd >= 0 || errno != EEXIST || lstat(lock_path, &st) < 0)
+	if (fd >= 0)
+		return reserve_lock_file(fd, lock_path, err);
+	if (errno != EEXIST || lstat(lock_path, &st) < 0)
 		return HDB_OK;
 	why = not_plain(&st);
 	/*
@@ -223,8 +239,10 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	if (!why && st.st_uid != geteuid() && st.st_uid != db->st_uid && st.st_uid != 0 &&
 	    faccessat(AT_FDCWD, lock_path, R_OK | W_OK, AT_EACCESS) == 0)
 		why = "is owned neither by you nor by the owner of the database";
+	if (!why && st.st_size < LOCK_FILE_BYTES)
+		fd = open(lock_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (!why)
-		return HDB_OK;
+		return fd < 0 ? HDB_OK : reserve_lock_file(fd, lock_path, err);
 	return hdb_fail(err, HDB_EIO,
 			"%s: %s; heapdb does not use this file as the lock file of the "
 			"database; remove the file",

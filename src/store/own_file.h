@@ -44,7 +44,8 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force,
  * Creates the lock file of the database `path` with mode 0600. An existing file must be a regular
  * file with only one name that belongs to this user, to root, or to the owner of the database
  * (`db`), or a file that this user cannot open. Otherwise, returns HDB_EIO. Returns HDB_END if the
- * disk has no room for it, and HDB_OK if it cannot be created, because LMDB will report this.
+ * disk has no room for the file, which then keeps its name, and HDB_OK if it cannot be created,
+ * because LMDB will report this.
  */
 int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error *err);
 

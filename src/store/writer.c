@@ -64,7 +64,7 @@ struct store_writer {
 	/* whether everything is written in one transaction (store_env_private) */
 	bool is_whole;
 	struct store_packer *packer; /* NULL means blocks are not compressed */
-	char *path;                  /* final name */
+	char *path;                  /* final name, or description of a private file */
 	char *temp_path;             /* new databases only */
 	struct table_count tables[STORE_TABLE_END];
 	bool has_table[STORE_TABLE_END]; /* declared complete */
@@ -117,13 +117,13 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 static int fail_write(struct store_writer *writer, int mdb_result, uint64_t bytes,
 		      struct hdb_error *err)
 {
-	const char *path = writer->is_new ? writer->temp_path : writer->path;
+	mdb_filehandle_t fd;
 	struct statvfs fs;
 	struct stat st;
 	uint64_t free_bytes;
 
 	if ((mdb_result != EIO && mdb_result != ENOSPC && mdb_result != EDQUOT) ||
-	    statvfs(path, &fs) < 0 || stat(path, &st) < 0)
+	    mdb_env_get_fd(writer->env, &fd) || fstatvfs(fd, &fs) < 0 || fstat(fd, &st) < 0)
 		return store_fail_mdb(err, mdb_result, writer->path, "writing");
 	free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (mdb_result == EIO && free_bytes > bytes + FULL_SLACK_BYTES)
@@ -376,6 +376,13 @@ static int choose_env(struct store_writer *writer, struct hdb_error *err)
 	writer->env = env->env;
 	writer->dbi = env->dbi;
 	writer->is_whole = env->is_memory;
+	if (store->side) {
+		/* Messages name the file that is written. */
+		free(writer->path);
+		writer->path = strdup(env->path);
+		if (!writer->path)
+			return hdb_fail_memory(err, "a database writer", strlen(env->path));
+	}
 	return store_pages_check_all(store->side ? &store->side->view.pages : &store->view.pages,
 				     err);
 }

@@ -46,7 +46,7 @@ hprofgen random --objects 20K -o small.hprof > /dev/null
 heapdb import small.hprof --quiet > /dev/null
 heapdb top small.heapdb --table --limit 3 > expected
 heapdb import small.hprof --quiet --force > /dev/null
-for first in true "heapdb info disk/small.heapdb"; do
+for first in true "heapdb info disk/small.heapdb" "touch disk/small.heapdb-lock"; do
 	# shellcheck disable=SC2016
 	FIRST=$first unshare -rm sh -c 'mount -t tmpfs -o size=8m none disk; cp small.h* disk; $FIRST > first
 		dd if=/dev/zero of=disk/rest bs=4k 2> dd
@@ -71,4 +71,7 @@ unshare -rm sh -c 'mount -t tmpfs -o size=64m none disk; cp big.hprof big.heapdb
 if [ $code != 4 ] || ! grep -q -e '--tmp DIR names a directory on another disk' err; then
 	fail "full disk and TMPDIR: exit code $code: $(cat err)"
 fi
+# The message describes the private file and its disk.
+grep -q "private file in $PWD/little: no space left on the disk: 0 MB written, .* 0 MB free" err ||
+	fail "full disk and TMPDIR: which file: $(cat err)"
 exit $failed

@@ -3,7 +3,7 @@
  * results of LMDB, file headers, files that other users have planted, limits, and lists that change
  * while they are read.
  * Link with: -Wl,--wrap=stat,--wrap=mdb_txn_id,--wrap=mdb_put,--wrap=ZSTD_compress2
- * Link with: -Wl,--wrap=lstat,--wrap=fstat
+ * Link with: -Wl,--wrap=lstat,--wrap=fstat,--wrap=posix_fallocate
  */
 #include "store/column.h"
 #include "store/env.h"
@@ -30,6 +30,9 @@ static struct {
 	off_t size;       /* size that fstat returns; 0: the real size */
 	int put;          /* result of mdb_put; 0: the real result */
 	bool no_pack;     /* compressing fails */
+	/* lock file that another process opens, after which posix_fallocate finds the disk full */
+	const char *full_path;
+	int other_fd; /* its descriptor */
 } wrong;
 
 int __real_stat(const char *path, struct stat *st);
@@ -60,6 +63,16 @@ int __wrap_fstat(int fd, struct stat *st)
 
 	st->st_size = wrong.size ? wrong.size : st->st_size;
 	return r;
+}
+
+int __real_posix_fallocate(int fd, off_t offset, off_t size);
+int __wrap_posix_fallocate(int fd, off_t offset, off_t size);
+int __wrap_posix_fallocate(int fd, off_t offset, off_t size)
+{
+	if (!wrong.full_path)
+		return __real_posix_fallocate(fd, offset, size);
+	wrong.other_fd = open(wrong.full_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return ENOSPC;
 }
 
 size_t __real_mdb_txn_id(MDB_txn *txn);
@@ -342,6 +355,31 @@ static void test_planted(void **state)
 	temp_remove_db(path);
 }
 
+/*
+ * The disk has no room for the lock file that another process has opened in the meantime. The next
+ * process must not create another one.
+ */
+static void test_full_lock(void **state)
+{
+	const char *path = temp_path("lock.heapdb"), *lock = temp_path("lock.heapdb-lock");
+	struct stat used, named, st = { 0 };
+
+	(void)state;
+	wrong.full_path = lock;
+	assert_int_equal(store_lock_prepare(path, &st, &err), HDB_END);
+	assert_true(wrong.other_fd >= 0);
+	wrong.full_path = NULL;
+	assert_int_equal(store_lock_prepare(path, &st, &err), HDB_OK);
+	assert_int_equal(stat(lock, &named), 0);
+	assert_int_equal(fstat(wrong.other_fd, &used), 0);
+	assert_int_equal(used.st_ino, named.st_ino);
+	assert_int_equal(used.st_nlink, 1);
+	/* What a process left that died before the file had room is completed. */
+	assert_int_equal(used.st_size, 32768);
+	(void)close(wrong.other_fd);
+	temp_remove_db(path);
+}
+
 static void test_limits(void **state)
 {
 	static const uint8_t zeros[4096];
@@ -390,7 +428,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lmdb),      cmocka_unit_test(test_files),
 		cmocka_unit_test(test_snapshots), cmocka_unit_test(test_big_lists),
-		cmocka_unit_test(test_planted),   cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_planted),   cmocka_unit_test(test_full_lock),
+		cmocka_unit_test(test_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
