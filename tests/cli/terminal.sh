@@ -33,7 +33,9 @@ assert on_terminal(100) == piped
 # Strings of the heap are not class names: they lose no package, and the wasted size stays visible.
 STRINGS = ["heapdb", "query", "strings", "--match", "^java.util.co.*Map", "--limit", "3"]
 COLLECTIONS = ["heapdb", "query", "collections", "--limit", "3"]
-for columns, command in (62, STRINGS), (72, COLLECTIONS):
+OQL = ["heapdb", "oql", "SELECT toString(s), s FROM java.lang.String s WHERE toString(s) LIKE \"java.util.co.*Map\""]
+SQL = ["heapdb", "sql", "SELECT id, text FROM strings WHERE text LIKE 'java.util.co%Map'"]
+for columns, command in (62, STRINGS), (72, COLLECTIONS), (100, OQL), (70, OQL), (40, SQL):
     print(on_terminal(columns, command), end="")
 # Sizes are not split at the end of a line.
 threads = on_terminal(60, ["heapdb", "query", "threads", "main"])

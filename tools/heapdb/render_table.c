@@ -331,13 +331,31 @@ static void put_text(struct table *t, size_t no, struct cell cell, const char *t
 
 /* ---- making a line fit ---- */
 
+/*
+ * Returns the number of bytes at the beginning of a cell in which class names may be shortened. OQL
+ * prints an object as "CLASS @ 0x12c4  TEXT", and other texts are strings of the heap.
+ */
+static size_t names_size(const struct table *t, const char *text, size_t size)
+{
+	const char *at;
+
+	if (strcmp(t->answer->name, "oql") != 0)
+		return size;
+	at = memmem(text, size, " @ 0x", 5);
+	return at ? (size_t)(at - text) : 0;
+}
+
 /* Appends the cell to t->shortened with its column's name shortening. Returns the width removed. */
 static size_t shorten_cell(struct table *t, size_t no, const struct cell *cell)
 {
 	const char *text = t->text.data + cell->at;
+	const size_t size = names_size(t, text, cell->size);
+	const size_t removed = t->column[no].names == INITIALS ?
+				       shorten_names(&t->shortened, text, size) :
+				       shorten_packages(&t->shortened, text, size);
 
-	return t->column[no].names == INITIALS ? shorten_names(&t->shortened, text, cell->size) :
-						 shorten_packages(&t->shortened, text, cell->size);
+	bytes_add(&t->shortened, text + size, cell->size - size);
+	return removed;
 }
 
 /* Returns the printed width of the widest cell of the column in the batch. */
@@ -808,7 +826,7 @@ static bool is_value(const struct answer *answer, const char *column)
 	} values[] = {
 		{ "strings", "text" },         { "duplicates", "text" }, { "substrings", "text" },
 		{ "group-by-value", "value" }, { "properties", "name" }, { "properties", "value" },
-		{ "threads", "thread" },
+		{ "threads", "thread" },       { "sql", "text" },        { "sql", "value" },
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
