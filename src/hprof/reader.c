@@ -125,7 +125,8 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		  5, "xz data (unpack it first)" },
 		{ "BZh", 3, "bzip2 data (unpack it first)" },
 		{ "FLR\0", 4, "a Java Flight Recorder recording" },
-		{ "\x00\x12portable heap dump", 20, "an OpenJ9 portable heap dump (PHD)" },
+		{ "\x00\x12portable heap dump", 20,
+		  "an OpenJ9 portable heap dump (heapdb convert writes it as HPROF)" },
 		{ "0SECTION", 8, "a javacore (the heap is in the heapdump*.phd file next to it)" },
 		{ "MDMP", 4,
 		  "a Windows minidump, such as a system dump of OpenJ9 (jdmpview extracts a heap "
@@ -153,7 +154,8 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 	 */
 	if (size >= 4 && p[0] == 0x0a && p[1] != 0 && p[2] >= 0x08 && (p[2] & 7) <= 2 &&
 	    p[2] < 0x7f && (p[1] < 0x20 || p[1] > 0x7e))
-		return "possibly a Perfetto trace, which can only be read from a file";
+		return "possibly a Perfetto trace, which can only be read from a file (heapdb convert "
+		       "writes its heap as HPROF)";
 	for (uint64_t i = 0; i < size && i < 64; i++) {
 		if ((p[i] < 0x20 && p[i] != '\n' && p[i] != '\r' && p[i] != '\t') || p[i] == 0x7f)
 			return NULL;

@@ -84,9 +84,9 @@ static const struct redacted_key {
 	const char *query, *key;
 	enum redaction how;
 } redacted_keys[] = {
-	{ NULL, "\"label_value\"", REDACT_ALL }, { "loaders", "\"label\"", REDACT_ALL },
-	{ "threads", "\"thread\"", REDACT_ALL }, { "threads", "\"text\"", REDACT_FRAME },
-	{ NULL, "\"label\"", REDACT_LABEL },
+	{ NULL, "\"label_value\"", REDACT_ALL },  { "loaders", "\"label\"", REDACT_ALL },
+	{ NULL, "\"thread\"", REDACT_ALL },       { "threads", "\"text\"", REDACT_FRAME },
+	{ "jfr-thread", "\"name\"", REDACT_ALL }, { NULL, "\"label\"", REDACT_LABEL },
 };
 
 static bool is_text(const char *json, size_t size, const char *text)
