@@ -12,7 +12,7 @@
 /* Maximum number of databases listed. */
 #define DATABASES_MAX 1000u
 
-/* The columns of the info query, except the section. */
+/* The same columns as in the info query, without the section. */
 #include <queries/android/q_app.query.h>
 
 /* How the objects of a class are counted. */

@@ -5,8 +5,8 @@
  * Up to Android 7 pixels are in a byte[], Bitmap.mBuffer. In later versions they are in native
  * memory, which is not in the dump. However, a dump made by `am dumpheap -b png` contains pictures
  * in the static field Bitmap.dumpData, by address of the native bitmap. The configuration is also
- * native; it is inferred from the number of bytes per pixel. In Android 16 the seventh decimal
- * digit of Bitmap.mId is the kind of storage.
+ * native; it is inferred from the number of bytes per pixel. In Android 16, the seventh decimal
+ * digit of Bitmap.mId gives the kind of storage.
  */
 #include "base/search.h"
 #include "derive/native.h"
@@ -22,7 +22,7 @@
  * Number of bytes that Android counts for the native part of a bitmap, in addition to its pixels.
  */
 #define NATIVE_PART_BYTES 32u
-/* Unit of the digit in Bitmap.mId that is the kind of storage. */
+/* Place value of the digit in Bitmap.mId that gives the kind of storage. */
 #define STORAGE_UNIT 1000000u
 #define STORAGE_ASHMEM 2
 #define STORAGE_HARDWARE 3

@@ -30,7 +30,7 @@ struct sums {
 
 struct state {
 	struct object_sites counted;
-	struct base_tree tree; /* a name in this tree is a node's id */
+	struct base_tree tree; /* the names in this tree are node IDs */
 	struct base_vec sums;  /* struct sums, by node */
 	uint32_t *order;       /* rows as numbers of nodes; owned */
 	uint64_t whole;        /* total in bytes */
@@ -59,7 +59,7 @@ static int find_node(struct state *s, uint32_t parent, uint32_t id, uint32_t *ou
 	return base_vec_push(&s->sums, &none, sizeof(none), err);
 }
 
-/* Finds or adds the node of the frame that allocated. */
+/* Finds or adds the node of the allocating frame. */
 static int find_stack(struct query *q, struct state *s, const struct store_trace *stack,
 		      uint32_t *out, struct hdb_error *err)
 {

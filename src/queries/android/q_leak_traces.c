@@ -1,6 +1,6 @@
 /*
  * queries/android/q_leak_traces.c - the leak-traces query: each leak trace of an application, step
- * by step, with everything that LeakCanary shows, for programs that record or compare leaks.
+ * by step, with everything that LeakCanary shows. Meant for programs that record or compare leaks.
  */
 #include "queries/traces/leak_traces.h"
 #include "queries/queries.h"

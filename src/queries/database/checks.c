@@ -14,7 +14,7 @@
 
 /* ---- counts ---- */
 
-/* Counts derived tables that another version built, and that are therefore not read. */
+/* Counts derived tables that are not read because another version built them. */
 static int count_old(struct store *store, unsigned *count, struct hdb_error *err)
 {
 	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++) {
@@ -98,7 +98,8 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/* One lookup per block verifies that the directory leads to the block. */
+			/* Looking up one object per block verifies that the directory leads to the
+			 * block. */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));

@@ -41,7 +41,7 @@ struct query_check_step {
 	bool is_by_strength;
 };
 
-/* For `run`: these record a failure, or an expected result. The text is a printf format. */
+/* For use by `run`: record a failure, or an expected result. The text is a printf format. */
 #define FAIL(found, ...) \
 	((found)->ok = false, (void)snprintf((found)->detail, CHECK_DETAIL_SIZE, __VA_ARGS__))
 

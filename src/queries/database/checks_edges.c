@@ -11,9 +11,10 @@
 /* A sum over distinct pairs (from, to) that does not depend on the order of the pairs. */
 struct edge_sum {
 	uint64_t all;      /* number of entries */
-	uint64_t distinct; /* number of edges without repetitions within a list */
+	uint64_t distinct; /* number of edges, not counting repetitions within a list */
 	uint64_t hash;
-	/* indexed by entry: 1 + the last list that contained it; NULL: lists have no repetitions */
+	/* indexed by entry: 1 + the last list that contained the entry; NULL if lists have no
+	 * repetitions */
 	uint32_t *last;
 	bool is_turned; /* whether the lists contain referrers */
 };
@@ -98,7 +99,7 @@ struct reach {
 	 * root
 	 */
 	uint32_t *parent;
-	uint8_t *confirmed; /* whether the parent really refers to the object */
+	uint8_t *confirmed; /* bit set of objects whose parent really refers to them */
 	/* an unreachable object to which a reachable object refers, or HEAP_NONE */
 	uint32_t missed;
 };

@@ -15,7 +15,7 @@ struct sums {
 	struct query *q;
 	const char *what; /* description of the values, such as "bytes of native memory" */
 	uint32_t heap_no;
-	/* the own value of each object in a block, and the stored retained value */
+	/* reads the value of each object in a block, and the stored retained value */
 	int (*own)(struct sums *s, const struct heap_block *block, uint64_t *out,
 		   struct hdb_error *err);
 	int (*held)(struct sums *s, const struct heap_block *block, uint64_t *out,
@@ -26,7 +26,7 @@ struct sums {
 	bool is_comparing;                  /* whether values are compared rather than added up */
 	uint32_t *idom;
 	uint64_t *below; /* indexed by object: expected retained size */
-	/* number of reachable objects in the dump, and the total of their own values */
+	/* number of reachable objects in the dump, and the total of their values */
 	uint64_t count, all;
 	uint64_t reached,
 		/* sum over all reachable objects, and recorded retained value of the top level */

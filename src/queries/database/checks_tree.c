@@ -54,7 +54,7 @@ struct children {
 	uint32_t wrong;    /* a child whose dominator is a different object, or HEAP_NONE */
 	uint32_t unsorted; /* a child that retains more than the previous child, or HEAP_NONE */
 	uint32_t list;
-	uint32_t top_list; /* number of the top level's list */
+	uint32_t top_list; /* number of the list of the top level */
 	uint64_t before;   /* retained size of the previous child */
 };
 

@@ -2,7 +2,7 @@
  * queries/database/q_info.c - the info query: all facts about the database, the dump and the heap,
  * as keys and values.
  *
- * With an option, it turns into another query: problems, tables, dangling or properties.
+ * With an option, info runs another query instead: problems, tables, dangling or properties.
  */
 #include "analysis/properties.h"
 #include "heap/heap_database.h"

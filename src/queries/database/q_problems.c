@@ -9,7 +9,7 @@
 
 #include <queries/database/q_problems.query.h>
 
-/* The places where each kind of problem occurs, and its effect. */
+/* The locations in which each kind of problem occurs, and its effect. */
 static const struct {
 	uint32_t kind;
 	const char *record, *effect;

@@ -197,8 +197,8 @@ static int field_bytes(struct query *q, const struct tally *t, struct field_run 
 }
 
 /*
- * Computes the size of a class before alignment. A stack of pending classes ensures that
- * superclasses are computed first.
+ * Computes the size of a class before alignment. Superclasses are computed first, using a stack of
+ * pending classes.
  */
 static int mat_class(struct query *q, struct tally *t, uint32_t no, struct base_vec *stack,
 		     struct hdb_error *err)

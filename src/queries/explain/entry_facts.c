@@ -34,8 +34,8 @@
  */
 #define ENTRIES_RUN 16u
 /*
- * Spreads the examined elements irregularly, because, for example, every third element could be of
- * the same kind.
+ * Makes the spacing of the examined elements irregular. With regular spacing, all of them could be
+ * of one kind, for example if every third element is of that kind.
  */
 #define ENTRIES_SPREAD 2654435761u
 /* Number of values for whose fields the retained memory is measured. */
@@ -44,7 +44,7 @@
 #define SHARE_MIN 70
 #define SHARE_MAX 98
 #define SHARE_KINDS 5u
-/* Minimum number of keys on which a finding can be based. */
+/* Minimum number of keys that a finding must be based on. */
 #define SHARE_KEYS 100u
 /* Maximum number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
@@ -91,8 +91,8 @@ bool entry_is_own(struct heap *heap, uint32_t class_no)
 }
 
 /*
- * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the content says
- * nothing about a value, as for Optional.empty or an empty list.
+ * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the object stands
+ * for the absence of a value, such as Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -331,7 +331,8 @@ static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix
 	return HDB_OK;
 }
 
-/* Counts an object to which a field of a value refers, if it can be closed: one for each entry. */
+/* Counts an object to which a field of a value refers, if it can be closed. Counts at most one
+ * object per entry. */
 static int add_below(struct looking *l, uint64_t bits, struct hdb_error *err)
 {
 	const uint64_t before = l->below.objects;
@@ -346,7 +347,7 @@ static int add_below(struct looking *l, uint64_t bits, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Examines the fields of a value. Values of platform classes are only measured. */
+/* Examines the fields of a value. For values of platform classes, only measures retained sizes. */
 static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_error *err)
 {
 	const bool is_weighed = l->weighed < VALUES_WEIGHED;
@@ -403,7 +404,7 @@ static int add_key_field(struct looking *l, uint32_t no, const struct heap_field
 	if (!field->name[0])
 		TRY(heap_text(l->session->heap, at->field.name_text, field->name,
 			      sizeof(field->name), err));
-	/* not the hash of a string */
+	/* the value is an object's ID rather than the hash of a string */
 	field->is_opaque |= at->value.type == HPROF_OBJECT && part && part == at->value.bits;
 	return entry_add(l, KEY_LEVEL + no, HEAP_NONE, part, err);
 }
@@ -461,7 +462,7 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	return entry_add_numbered(l, ix, text, err);
 }
 
-/* Examines one object of an entry: a key or a value. */
+/* Examines the key or the value of an entry. */
 static int look_at(struct looking *l, const struct heap_value *value, bool is_key,
 		   struct hdb_error *err)
 {
@@ -536,8 +537,8 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 }
 
 /*
- * Counts an entry whose key is its value, if only the map refers to it. Such a map is a pool of
- * equal values, and this value is not in use.
+ * Counts an entry whose key is its value, if only the map refers to it. Such a map is a pool that
+ * stores one copy of each value, and this value is not in use.
  */
 static int look_for_self(struct looking *l, const struct heap_entries *entries,
 			 struct hdb_error *err)
@@ -557,7 +558,7 @@ static int look_for_self(struct looking *l, const struct heap_entries *entries,
 	return HDB_OK;
 }
 
-/* Adds the text of a key of a map that compares keys by identity. */
+/* Adds the text of a key of a map that compares keys by reference (IdentityHashMap). */
 static int add_text_key(struct looking *l, const struct heap_value *key, struct hdb_error *err)
 {
 	struct feature f = { .entry = l->entries };
@@ -741,7 +742,7 @@ static int find_share(struct looking *l, uint64_t entries, struct explain_facts 
 	return HDB_OK;
 }
 
-/* Writes an age as text: "3 days", "1 hour". */
+/* Formats an age: "3 days", "1 hour". */
 void entry_age_text(uint64_t ms, struct base_text to)
 {
 	static const struct {
@@ -827,7 +828,7 @@ static void set_time(const struct looking *l, const struct value_field *field,
 	const enum explain_fact to = time_facts[field->time].field;
 	char age[EXPLAIN_CONTENT_MAX];
 
-	/* most values must have the field, and only the first field of each kind is reported */
+	/* skip fields that few values have, and all but the first field of a kind */
 	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
 	    field->oldest_ms >= l->now_ms)
 		return;
@@ -890,7 +891,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 				 (double)l->nothings * 100 / (double)l->entries);
 		explain_fact_text(out, EXPLAIN_FACT_empty_value, l->nothing ? l->nothing : "null");
 	}
-	/* Entries of another class may have no such field. */
+	/* Report the field only if nearly all entries have it. */
 	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19)
 		return;
 	entry_set_field(l, most, EXPLAIN_FACT_field, out);
@@ -935,9 +936,9 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 }
 
 /*
- * Reports lists that are used at both ends: unbounded queues between threads, and other lists. The
- * libraries of queues call their unbounded queues MpscLinkedQueue, MpscUnboundedArrayQueue, and so
- * on.
+ * Reports collections that are used at both ends: unbounded queues between threads, and other
+ * lists. Queue libraries use names such as MpscLinkedQueue and MpscUnboundedArrayQueue for
+ * unbounded queues.
  */
 static void set_queue(struct heap *heap, uint32_t class_no, const struct heap_collection *c,
 		      struct explain_facts *out)

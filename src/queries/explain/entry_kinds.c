@@ -30,8 +30,8 @@
 /* Minimum share of entries that must be in a state, in percent. */
 #define STATE_MIN 80
 /*
- * Minimum number of entries of collections that are compared, because equal entries of smaller
- * collections prove nothing. Minimum and maximum number of comparisons.
+ * Minimum number of entries for a collection to be compared, because equality of smaller
+ * collections proves nothing; minimum and maximum number of comparisons.
  */
 #define ALIKE_MIN 32u
 #define COMPARED_MIN 8u
@@ -133,7 +133,8 @@ static bool has_hash(const uint64_t *list, size_t count, uint64_t hash)
 
 /*
  * Reads the first entries of a collection. The elements of lists are compared by position, because
- * lists with few different values, such as enum constants, have all elements in common.
+ * two lists of a few different values, such as enum constants, contain the same elements even if
+ * the lists are unrelated.
  */
 static int read_entries(struct looking *l, uint32_t ix, struct glance *out, struct hdb_error *err)
 {
@@ -191,8 +192,8 @@ static bool is_most(const struct looking *l, size_t count)
 }
 
 /*
- * Returns whether numbers are all different and consecutive. If there are very many, only the first
- * entries are read, which are either in order or in hash order.
+ * Returns whether numbers are all different and consecutive. Of a very large collection, only the
+ * first entries are read. They are either in order or in hash order.
  */
 static bool is_consecutive(const struct looking *l, const struct share *s, uint64_t entries)
 {
@@ -272,7 +273,7 @@ void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
 			 (double)s->count * 100 / (double)l->entries);
 }
 
-/* A state, and the share of the values in this state. */
+/* A state, and the share of the values that are in it. */
 struct state {
 	const struct value_field *field;
 	bool is_finished;
@@ -316,7 +317,7 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 	struct state state = { &l->fields[no], true, value, percent };
 	char word[24];
 
-	/* without the quotation marks of a string */
+	/* skip the quotation marks of a string */
 	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(value + (value[0] == '"'), "\""),
 		       value + (value[0] == '"'));
 	state.is_finished = IS_ONE_OF(word, finished_states);

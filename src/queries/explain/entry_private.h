@@ -25,8 +25,8 @@
 /* Maximum number of slots read for this purpose, because a table may be large and nearly empty. */
 #define SLOTS_COMPARED_MAX 1000000u
 /*
- * Levels of features: prefixes of keys, the form of keys, elements that are the same object,
- * references and numbers in fields of values, fields of keys, and numbers in keys.
+ * Levels of features: prefixes of keys, the form of keys, identity of elements, references and
+ * numbers in fields of values, fields of keys, and numbers in keys.
  */
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
@@ -67,7 +67,7 @@ struct key_field {
 struct feature {
 	uint32_t level;
 	/*
-	 * number of the entry; sorting by this number gives an order that does not depend on hashes
+	 * number of the entry; used for sorting, so that the order does not depend on hashes
 	 */
 	uint32_t entry;
 	uint64_t hash;
@@ -78,7 +78,7 @@ struct feature {
 struct looking {
 	const struct session *session;
 	struct base_vec features; /* struct feature */
-	/* struct feature: for keys of application classes, a hash of all their fields */
+	/* struct feature: hashes of all fields of keys of application classes */
 	struct base_vec keys;
 	struct base_vec hashed; /* private to key_hashes.c */
 	uint32_t hashed_class;  /* class of these keys */
@@ -102,7 +102,7 @@ struct looking {
 	bool has_keys;
 	const char *noun; /* "keys" or "elements" */
 	uint64_t read;    /* number of entries read */
-	/* the form of the first key, with "*" in place of its last number */
+	/* the form of the first key, with "*" instead of its last number */
 	char key_form[PREFIX_BYTES];
 	uint32_t uuids; /* keys that are random UUIDs */
 	/*
@@ -115,10 +115,10 @@ struct looking {
 	uint64_t slots_left;      /* number of slots of collections that may still be read */
 	struct value_field dates; /* points in time among the keys */
 	struct key_field key_fields[KEY_FIELDS];
-	unsigned key_fields_left; /* number of key fields for which the sentence has no room */
+	unsigned key_fields_left; /* number of key fields that do not fit in the sentence */
 	struct value_field fields[VALUE_FIELDS];
-	struct explain_flag below; /* of objects to which the values refer */
-	uint32_t below_entry;      /* the last entry that is counted there */
+	struct explain_flag below; /* counts objects that the values refer to */
+	uint32_t below_entry;      /* the last entry counted in `below` */
 };
 
 /* The most frequent feature of a level. */
@@ -153,7 +153,7 @@ int entry_add(struct looking *l, uint32_t level, uint32_t ix, uint64_t number,
 	      struct hdb_error *err);
 /* Adds the last number of a key, if all keys are the same except for this number. */
 int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err);
-/* Counts a collection that has most entries in common with the previous collection. */
+/* Counts a collection that shares most of its entries with the previous collection. */
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err);
 
 /*
@@ -170,8 +170,8 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 /* Reports findings that do not belong to a level: unfinished values, UUIDs, ages, and copies. */
 void entry_set_rest(const struct looking *l, struct explain_facts *out);
 /*
- * Sets *never if no entry was ever removed from a collection, and *removed to the least number of
- * entries that were removed. For most classes, neither is known.
+ * Sets *never if no entry was ever removed from a collection, and *removed to the minimum number of
+ * removed entries. For most classes, neither can be determined.
  */
 int entry_growth(struct heap *heap, const struct heap_collection *c, bool *never, uint64_t *removed,
 		 struct hdb_error *err);

@@ -21,12 +21,12 @@
 #define FACTS_ELEMENTS_PART 4096u
 /*
  * Maximum total size of arrays whose contents are compared, for arrays of at most
- * FACTS_CONTENT_LARGE and for larger ones. The former are sampled if they exceed it, and the sample
- * represents the others.
+ * FACTS_CONTENT_LARGE and for larger ones. If the smaller arrays exceed the limit, a sample
+ * represents all of them.
  */
 #define FACTS_CONTENT_BYTES (16u << 20)
 #define FACTS_CONTENT_LARGE (FACTS_CONTENT_BYTES / 64)
-/* Part of an estimated number that is reported as a minimum, because estimates vary. */
+/* Fraction of an estimate that is reported as a minimum, because estimates vary. */
 #define FACTS_AT_LEAST 0.95
 /* Minimum length of an array, or of a string's array, whose content is compared. */
 #define FACTS_CONTENT_MIN 8u
@@ -49,7 +49,8 @@
 /* The content of an array. */
 struct content {
 	uint64_t low, high;
-	uint32_t ix, owner_ix; /* the array, and the string that refers to it or the array itself */
+	uint32_t ix, owner_ix; /* the array, and its owner: the string that refers to the array, or
+			        * the array itself */
 	uint64_t size;         /* shallow size of the array */
 	double weight;
 	/*
@@ -305,7 +306,7 @@ int held_count_array(struct held_walk *w, const struct held_node *node,
 BASE_ORDER(compare_contents, struct content, BASE_UP(low), BASE_UP(high), BASE_UP(ix),
 	   BASE_UP(owner_ix))
 
-/* Names an array by class and length: "byte[4096]". */
+/* Describes an array by class and length: "byte[4096]". */
 static void name_array(struct heap *heap, const struct heap_object *array, struct base_text to)
 {
 	const char *class_name = heap_class_name(heap, array->class_no);
@@ -314,7 +315,7 @@ static void name_array(struct heap *heap, const struct heap_object *array, struc
 		       class_name, array->length);
 }
 
-/* Names a content: the text of a string, or the class and length of an array. */
+/* Describes a content: the text of a string, or the class and length of an array. */
 static int name_content(const struct held_walk *w, const struct content *c, enum explain_fact to,
 			struct explain_facts *out, struct hdb_error *err)
 {
@@ -336,8 +337,8 @@ static int name_content(const struct held_walk *w, const struct content *c, enum
 /* Equal contents. */
 struct run {
 	const struct content *first;
-	size_t objects; /* number of objects that were read */
-	double count;   /* number of objects that they represent */
+	size_t objects; /* number of objects read */
+	double count;   /* number of objects that the objects read represent */
 	double bytes, saved;
 };
 
@@ -393,15 +394,15 @@ static int set_equals(const struct held_walk *w, const struct equals *e, bool is
 	}
 	held_set(out, EXPLAIN_FACT_equals, e->count * scale, is_about);
 	held_set_percent(w, out, EXPLAIN_FACT_equal_percent, e->bytes * scale);
-	/* Copies are adjacent, so a sample cannot show how many copies of a content exist. */
+	/* Copies are adjacent, so their number cannot be estimated from a sample. */
 	if (!is_about)
 		explain_fact_set(out, EXPLAIN_FACT_most_count, e->most_count);
 	return name_content(w, e->most, EXPLAIN_FACT_most_equal, out, err);
 }
 
 /*
- * Adds up a run of equal contents. An array to which a string of the run refers is not counted
- * next to it. Returns false if fewer than two objects remain.
+ * Adds up a run of equal contents. An array is not counted separately if a string of the run refers
+ * to it. Returns false if fewer than two objects remain.
  */
 static bool sum_run(const struct held_walk *w, const struct content *list, size_t length,
 		    struct run *run)
@@ -415,7 +416,8 @@ static bool sum_run(const struct held_walk *w, const struct content *list, size_
 			c->weight * (double)(c->size > FACTS_CONTENT_LARGE ? 1 : w->contents_part);
 
 		run->bytes += weight * (c->string_bytes + c->array_bytes);
-		/* A run below a sampled object represents `weight` runs. Each keeps a copy. */
+		/* A run below a sampled object represents `weight` runs, and one copy per run is
+		 * needed. */
 		if (weight * c->string_bytes > string_bytes)
 			string_bytes = weight * c->string_bytes;
 		if (weight * c->array_bytes > array_bytes)

@@ -24,7 +24,7 @@ enum held_kind {
 	HELD_UNKNOWN,
 	HELD_OTHER,
 	HELD_COLLECTION,
-	HELD_NODE, /* an entry or node of a collection of java.util */
+	HELD_NODE, /* an entry or node of a java.util collection */
 	HELD_STRING,
 	/* a string builder or stream with an array, of which `count` elements are used */
 	HELD_BUILDER,
@@ -60,7 +60,7 @@ struct held_node {
 	uint32_t ix;
 	uint32_t parent; /* the node that dominates it, or HEAP_NONE at the top */
 	uint32_t class_no;
-	bool is_big;    /* whether it represents only itself if the walk ends early */
+	bool is_big;    /* if the walk ends early, whether the object represents only itself */
 	uint64_t bytes; /* retained size, if the walk visits only some objects of each level */
 	double weight;
 };
@@ -72,9 +72,9 @@ struct held_walk {
 	struct store_lists children;
 	uint8_t *kinds;    /* indexed by class number: enum held_kind */
 	uint64_t elements; /* number of elements read so far */
-	/* sizes of the contents in `contents`, except those of large arrays, and of the latter */
+	/* sizes of the contents of small and of large arrays in `contents` */
 	uint64_t content_bytes, large_bytes;
-	uint64_t contents_part; /* 1/contents_part of the contents, except the latter, are read */
+	uint64_t contents_part; /* only 1/contents_part of the small contents is read */
 	uint64_t enqueued_bits; /* ID of ReferenceQueue.ENQUEUED, or 0 if not found */
 	uint32_t reference_no;  /* java.lang.ref.Reference */
 	/*
@@ -85,7 +85,7 @@ struct held_walk {
 	uint64_t split_bytes; /* of the suspect; see analysis/suspects.h */
 	double whole;         /* size of everything that the suspect retains */
 	/*
-	 * on a level with too many nodes: its first node, the maximum number of its nodes, and the
+	 * if a level has too many nodes: its first node, the maximum number of its nodes, and the
 	 * minimum retained size that a node represents
 	 */
 	uint64_t level, level_max;
@@ -103,8 +103,8 @@ struct held_walk {
 	double loaders, self_kept; /* loaders: number of closed class loaders */
 	double periodic, dependents, done, queued;
 	/*
-	 * number of objects below another object of their class, and number of objects below which
-	 * there are several such objects
+	 * number of objects that another object of their class holds, and number of objects that
+	 * hold several objects of their class
 	 */
 	double chained, branches;
 	const struct held_node *chain_last; /* the last object counted in `chained` */
@@ -121,7 +121,7 @@ struct held_walk {
 	uint64_t big_bytes;
 	uint64_t children_max;
 	uint64_t objects_max;
-	bool is_about;    /* whether an object stands for others that were not visited */
+	bool is_about;    /* whether visited objects represent others that were not visited */
 	bool is_count;    /* whether the walk visits all objects, or none */
 	bool is_by_level; /* whether the walk visits only some objects of each level */
 	bool is_cut;      /* whether the walk ended early because it visited too many objects */

@@ -3,24 +3,25 @@
  *
  * A table records the hash code that a key had when it was inserted. The present hash code of a
  * list of strings or boxed values is known. Other classes mostly combine fields by one of a few
- * formulas, but the dump contains neither the formula nor the names of these fields, so all are
- * tried. A formula that gives the recorded hash codes of several keys must be the right one,
- * because a wrong one matches one key in two billion. If it gives another hash code for other
- * keys, these were modified. Keys whose text has capitals do not count as modified unless one of
- * them matches: classes such as names of HTTP headers hash their text in lower case. The formula of
- * a list is known, but its recorded hash codes must include some of the list or of its beginning.
+ * formulas, but the dump contains neither the formula nor the names of these fields, so heapdb
+ * tries all formulas and combinations of fields. A formula that yields the recorded hash codes of
+ * several keys must be the right one, because a wrong one matches only one key in two billion. Keys
+ * for which this formula yields a different hash code were modified. Keys with capital letters do
+ * not count as modified unless one such key matches, because some classes, such as names of HTTP
+ * headers, hash their text in lower case. For lists, the formula is known, but some of the recorded
+ * hash codes must match a list or its beginning.
  */
 #include "queries/explain/entry_private.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Number of fields that are tried, and of keys with which formulas are tried. */
+/* Maximum number of fields in a formula, and number of keys on which formulas are tried. */
 #define PARTS_MAX 6u
 #define KEYS_TRIED 256u
-/* Minimum number of keys, with different hash codes, that prove a formula. */
+/* Minimum number of matching keys with different hash codes that prove a formula. */
 #define MATCHES_MIN 8u
-/* Maximum number of elements of a list, and of bytes of a string, that are hashed. */
+/* Maximum number of list elements, and of bytes of a string, that are hashed. */
 #define ELEMENTS_MAX 64u
 #define TEXT_MAX 256u
 /* Bits that are compared: ConcurrentHashMap does not record the sign of a hash code. */
@@ -30,9 +31,9 @@
 struct hashed_key {
 	uint32_t recorded;
 	uint32_t parts[PARTS_MAX];
-	/* bit sets of fields: whose hash code is known, that are null, and texts with capitals */
+	/* bit sets: fields with a known hash code, null fields, and strings with capital letters */
 	uint8_t known, unset, capitals;
-	bool was_list; /* whether the recorded hash code is that of the beginning of a list */
+	bool was_list; /* whether the recorded hash code matches the beginning of a list */
 };
 
 /*
@@ -192,15 +193,16 @@ int entry_add_hash(struct looking *l, const struct heap_entries *at, struct hdb_
 /* ---- formulas ---- */
 
 /*
- * A formula with some of the fields, and the keys that have these fields. Dumps list the fields of
- * a class in the order of its source or, from HotSpot, backwards. Formulas from FORMULAS on are the
- * same formulas backwards.
+ * A formula, the fields that it combines, and how many keys it matches. Dumps list the fields of a
+ * class in the order of its source or, from HotSpot, backwards. Formula numbers from FORMULAS on
+ * mean the same formulas with the fields in reverse order.
  */
 struct guess {
 	size_t formula;
 	unsigned fields;     /* bit set */
-	unsigned keys, hits; /* number of keys, and of those with the recorded hash code */
-	unsigned proofs;     /* hits without equal neighbours or, if is_list, lists as recorded */
+	unsigned keys, hits; /* number of keys, and of keys that the formula matches */
+	unsigned proofs;     /* hits that differ from their neighbours or, if is_list, lists that
+			      * match completely */
 	bool is_list;        /* whether the keys are lists */
 };
 
@@ -249,7 +251,7 @@ static void check(const struct base_vec *hashed, size_t most, struct guess *gues
 void entry_set_changed(const struct looking *l, struct explain_facts *out)
 {
 	const bool is_own = l->hashed.count && entry_is_own(l->session->heap, l->hashed_class);
-	/* If the key is a list, its hash code is that of the only field. */
+	/* A list has only one field, whose hash code is that of the list. */
 	struct guess best = { .fields = 1, .is_list = !is_own };
 
 	for (unsigned subset = 1; is_own && subset < 1u << PARTS_MAX; subset++) {

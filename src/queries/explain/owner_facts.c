@@ -35,7 +35,7 @@
  * Minimum number of added elements, and minimum size limit, to report. Smaller numbers mean little.
  */
 #define FLOW_MIN 100
-/* From this number of seconds, milliseconds or entries, a limit is no limit. */
+/* A limit of at least this number of seconds, milliseconds or entries counts as no limit. */
 #define LIMIT_NONE INT32_MAX
 
 /* Parts of field names, in lower case. */
@@ -43,7 +43,7 @@ static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentrie
 					  "maxcap",    "limit",       "hwm",        "highwater",
 					  "maxweight", "maxpending",  "maxqueue",   "maxmessages",
 					  "maxitems",  "maxobj",      NULL };
-/* In fields with these words, as in sizes, 0 means no limit. */
+/* In fields whose names contain these words, as in maximum sizes, 0 means no limit. */
 static const char *const life_words[] = { "timetolive", "ttl",         "timetoidle", "maxage",
 					  "maxidle",    "maxinactive", "retention",  NULL };
 static const char *const other_words[] = {
@@ -52,7 +52,8 @@ static const char *const other_words[] = {
 /* Fields whose names also contain one of these words are not limits. */
 static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
 					      "next",  "index", "unit",  "seq",  NULL };
-/* A field with one of these words that equals the number of entries is a limit that was reached. */
+/* A field whose name contains one of these words, and whose value equals the number of entries, is
+ * a limit that was reached. */
 static const char *const full_words[] = { "max", "limit", "capacity", "bound", NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
@@ -113,7 +114,8 @@ static void say(struct owners *o, enum explain_fact to, const char *field, const
 }
 
 /*
- * Reads a number, possibly from an AtomicLong or a counter. Sets *is_found to whether there is one.
+ * Reads a number, possibly from an AtomicLong or a counter. Sets *is_found to whether the field
+ * contains a number.
  */
 static int read_number(struct heap *heap, const struct heap_value *value, int64_t *number,
 		       bool *is_found, struct hdb_error *err)
@@ -245,7 +247,8 @@ static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Reports counts with far more additions than removals, if they may be counts of these entries. */
+/* Reports the counts if there are far more additions than removals and if the counts may refer to
+ * these entries. */
 static void set_flow(struct owners *o)
 {
 	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];
@@ -321,7 +324,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		if (is_class)
 			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
 		rule = is_class ? NULL : heap_collection_rule(heap, class_no);
-		/* Skip libraries' queues, as platform queues are skipped. */
+		/* Skip queues of libraries, like those of the platform. */
 		if ((is_class || object.kind == STORE_INSTANCE) &&
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {

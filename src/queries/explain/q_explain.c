@@ -35,15 +35,14 @@ struct explaining {
 	enum phase phase;
 	size_t at; /* next entry of the phase's list */
 	struct explain_answer answer;
-	/* the suspect and the finding that the answer is about, or NULL */
+	/* the suspect and the finding being explained, or NULL */
 	const struct analysis_suspect *suspect;
 	const struct leak_finding *finding;
 	uint64_t whole_bytes, least_bytes;
 };
 
 /*
- * Without a target: finds the candidates, which are all objects that rules exist for, largest
- * first.
+ * Finds the candidates if there is no target: all objects for which rules exist, largest first.
  */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
@@ -66,7 +65,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* For a target: finds the candidates, which are the object and its dominators, nearest first. */
+/* Finds the candidates for a target: the object and its dominators, nearest first. */
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;
@@ -137,7 +136,7 @@ static int was_said(struct explaining *s, bool *out, struct hdb_error *err)
 	return *out ? HDB_OK : base_vec_push(&s->said, &hash, sizeof(hash), err);
 }
 
-/* Returns whether the leaks query reports the suspect, alone or as part of a group. */
+/* Returns whether the leaks query reports the suspect, individually or as part of a group. */
 static bool is_found(const struct explaining *s, const struct analysis_suspect *suspect)
 {
 	for (size_t i = 0; i < s->found.suspects.count; i++) {
@@ -228,7 +227,7 @@ static int explain_next(struct query *q, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Explains the next subject that is large enough and has a new text. */
+/* Explains the next object that is large enough and whose text has not been returned yet. */
 static int find_next(struct query *q, struct hdb_error *err)
 {
 	struct explaining *s = q->state;
@@ -250,7 +249,7 @@ static int find_next(struct query *q, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		TRY(was_said(s, &is_known, err));
-		/* The same text may be about another static field of a class. */
+		/* For a class, the same text may be about another static field. */
 		if (s->suspect && s->suspect->split_ix != HEAP_NONE)
 			is_known = false;
 		r = is_known ? HDB_NOTFOUND : HDB_OK;

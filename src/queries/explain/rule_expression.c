@@ -24,7 +24,7 @@
  * Maximum number of entries examined by kind(), and maximum number of different classes among them.
  */
 #define KIND_ENTRIES 10000u
-/* Maximum number of entries examined by first(), which passes over nulls. */
+/* Maximum number of entries examined by first(), which skips nulls. */
 #define FIRST_PLACES 16u
 #define KIND_CLASSES 16
 /*
@@ -209,7 +209,7 @@ struct entry_kinds {
 	unsigned classes;
 };
 
-/* A function to call for each entry. */
+/* The function called for each entry. */
 struct entry_taker {
 	/* receives the object of an entry; for a map, the value */
 	int (*take)(struct scan *s, uint32_t ix, void *ctx);
@@ -312,7 +312,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 	name = heap_class_name(s->subject->session->heap, kinds.class_no[most]);
 	dot = strrchr(name, '.');
 	set_name(out, dot ? dot + 1 : name);
-	/* the numbers of a generated class mean nothing to people */
+	/* the number in a generated class name is meaningless to users */
 	lambda = strstr(out->text, "$$Lambda");
 	if (lambda)
 		lambda[strlen("$$Lambda")] = '\0';
@@ -581,7 +581,7 @@ struct instances {
 	struct explain_count *out;
 };
 
-/* The count if not all instances could be examined. */
+/* Count that means that not all instances could be examined. */
 #define COUNT_UNKNOWN (-1.0)
 
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
@@ -740,8 +740,8 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 }
 
 /*
- * users(): returns the number of local variables of threads that are the object or refer to it by a
- * field. Such variables belong to methods that use the object. Returns nothing if the dump has no
+ * users(): returns the number of local variables that refer to the object, or to an object with a
+ * field that does. They belong to methods that use the object. Returns nothing if the dump has no
  * local variables.
  */
 static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
@@ -765,7 +765,7 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
 		users += found;
 	}
-	/* after the last step, local variables that were not examined may be users */
+	/* if the budget of steps is used up, other local variables may be users */
 	if (has_locals && s->subject->steps)
 		base_value_set_number(out, users);
 	return HDB_OK;

@@ -1,5 +1,5 @@
 /*
- * queries/explain/rules.c - parses rules, finds the classes that they are about, and builds their
+ * queries/explain/rules.c - parses rules, finds the classes that they apply to, and builds their
  * sentences.
  */
 #include "queries/explain/rules.h"
@@ -123,12 +123,12 @@ static int set_verdict(struct reader *r, const char *text)
 		    text);
 }
 
-/* A class name or pattern that a rule is about. */
+/* A class name or pattern in a rule. */
 struct named {
 	uint32_t rule;
 	bool is_pattern;
 	char name[EXPLAIN_VALUE_MAX];
-	const uint64_t *below; /* of heap_below; NULL for a pattern */
+	const uint64_t *below; /* result of heap_below(); NULL for a pattern */
 };
 
 /* Class of rules about suspects. No real class has this name. */
@@ -181,7 +181,8 @@ static int read_line(struct reader *r, const char *key, char *text)
 	}
 	if (r->is_skipped)
 		return HDB_OK;
-	/* Most compiled-in rules are about libraries that the program does not use. */
+	/* Skip rules without classes in the heap. Most compiled-in rules are about libraries that
+	 * the program does not use. */
 	if (!r->file && strcmp(key, "class") == 0 && !next_named(r->heap, text, &named)) {
 		r->rule.name = NULL;
 		r->is_skipped = true;
@@ -248,8 +249,8 @@ static int read_rules(struct reader *r, char *text)
 /* ---- the classes to which rules apply ---- */
 
 /*
- * Returns whether a rule is about a class. A pattern must match the class's own name; a plain name
- * also covers subclasses.
+ * Returns whether a rule applies to a class. A pattern must match the class's own name; a plain
+ * name also covers subclasses.
  */
 static bool is_about(struct heap *heap, const struct named *named, uint32_t class_no)
 {
@@ -308,7 +309,7 @@ static int find_classes(const struct session *session, struct explain_rules *out
 	return HDB_OK;
 }
 
-/* Values that every sentence can use, besides those that its rule reads. */
+/* Values that every sentence can use, in addition to the values that its rule reads. */
 static const struct {
 	const char *name, *expression;
 } usual[] = {
@@ -408,7 +409,7 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 	}
 }
 
-/* A rule being applied to an object. */
+/* State while a rule is applied to an object. */
 struct rule_state {
 	struct explain_subject subject;
 	const struct explain_rules *rules;
@@ -476,7 +477,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* Describes what the object holds. The first value in this text is the number of held objects. */
+/* Describes what the object holds. The first value in the description is the number of held
+ * objects. */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -558,7 +560,7 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 			return append_sentence(rule->advice, &state.values, BASE_TEXT(out->advice),
 					       err);
 		}
-		/* A value of this name counts what the sentence would otherwise estimate. */
+		/* If the rule reads a value named "about", this replaces estimates with counts. */
 		if (about.facts)
 			TRY(find_value(&state, base_word("about"), &counted, err));
 		out->rule = rule;
@@ -646,7 +648,8 @@ struct candidates {
 	struct base_vec *out;
 };
 
-/* Returns which objects of a class are candidates: all of them if a rule for it finds faults. */
+/* Returns which objects of a class are candidates. If a rule for the class finds faults, all of its
+ * objects are. */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {
 	enum wanted wanted = WANTED_NOTHING;

@@ -1,6 +1,7 @@
 /*
  * queries/explain/rules.h - rules that explain why objects of certain classes are large. A rule
- * defines which objects it is about, the values that it reads, its text and its advice.
+ * names the classes of the objects that it applies to, and defines conditions, the values that it
+ * reads, its text and its advice.
  *
  * Rules are text in the format described in rules/README.md. Those in rules/NAME.rules are compiled
  * in. Users can add a file (--rules, $HEAPDB_RULES), whose rules are tried first. A rule applies to
@@ -48,7 +49,7 @@ struct explain_read {
 struct explain_rule {
 	const char *name;
 	const char *classes;                    /* names or patterns, separated by commas */
-	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions, as indexes of nodes in the rules */
+	uint32_t conditions[EXPLAIN_PARTS_MAX]; /* expressions, as node indexes */
 	struct explain_read reads[EXPLAIN_PARTS_MAX];
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;

@@ -30,15 +30,16 @@
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
 /*
- * If that is not enough, a walk visits 1/FACTS_LEVEL_PART of the remaining objects, and at least
- * FACTS_LEVEL_MIN, on each level below the top.
+ * If even this exceeds the limit, the walk visits 1/FACTS_LEVEL_PART of the remaining objects, and
+ * at least FACTS_LEVEL_MIN, on each level below the top.
  */
 #define FACTS_LEVEL_PART 8u
 #define FACTS_LEVEL_MIN 256u
-/* Number of bytes by which nodes without children seem larger, so that some of them are visited. */
+/* Number of bytes added to each node's size when nodes are chosen, so that some nodes without
+ * children are also visited. */
 #define FACTS_NODE_BYTES 64u
 /*
- * If a walk does not reach the bottom of a deep chain either, the objects that it has visited
+ * If the walk still does not reach the bottom, for example of a deep chain, the visited objects
  * represent the rest, except objects of at least 1/FACTS_BIG_PART of the suspect's size.
  */
 #define FACTS_BIG_PART 64
@@ -61,17 +62,19 @@
  */
 #define FACTS_CHAIN_MIN 1000
 #define FACTS_CHAIN_PART 1.02
-/* Maximum number of tree or list nodes that are passed while climbing. */
+/* Maximum number of tree or list nodes to pass on the way up from the accumulation point. */
 #define FACTS_NODES 4096u
-/* The object at the top must then retain at least 1/FACTS_TOP_PART of the suspect. */
+/* The object reached in this way must retain at least 1/FACTS_TOP_PART of the suspect. */
 #define FACTS_TOP_PART 4u
 /* Minimum share of the objects of a kind that must be of one class to name only this class. */
 #define FACTS_ONE_KIND 0.8
-/* An outer collection retains at least 1/FACTS_NESTED_PART more than its largest inner one. */
+/* A collection counts as the outer one only if it retains at least 1/FACTS_NESTED_PART more than
+ * its largest inner collection. */
 #define FACTS_NESTED_PART 10
 /* Number of objects between two checks of the cancel flag. */
 #define FACTS_STEPS 1024u
-/* Larger numbers are not rounded, because a double of this size has no fractional digits. */
+/* Larger numbers are not rounded: beyond this size, few or no fractional digits remain in a
+ * double. */
 #define FACTS_NUMBER_MAX 1e15
 
 static const struct {
@@ -307,8 +310,8 @@ static double random_part(struct held_walk *w)
 
 /*
  * Decides whether a node is visited. On a level with too many nodes, the probability is
- * proportional to the retained size of the objects that the node represents, because nodes below
- * which there are many objects matter most.
+ * proportional to the retained size of the objects that the node represents, because nodes with
+ * many objects below them matter most.
  */
 static bool is_chosen(struct held_walk *w, struct held_node *node)
 {
@@ -375,7 +378,8 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 			const bool is_large = at < FACTS_CHILDREN_LARGE;
 			uint64_t bytes = 0;
 
-			/* Sorted by size: what was split from a class comes first. */
+			/* Children are sorted by size, so objects that are suspects themselves come
+			 * first. */
 			if (w->split_bytes && no == 0 && at == split)
 				TRY(derive_retained(w->session->derive, batch[i], &bytes, err));
 			if (bytes && bytes >= w->split_bytes) {
@@ -407,7 +411,7 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 
 /*
  * Returns whether an object is a node of the same tree or list as the object above it, or of the
- * tree or list that the object above is.
+ * tree or list that the object above represents.
  */
 static bool is_node_of(struct heap *heap, uint32_t class_no, uint32_t above_no)
 {
@@ -528,8 +532,8 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 
 /*
  * Reports that nothing was ever removed from any of many collections, if these collections take a
- * large share of the memory. A walk that counts all objects replaces only the sentence about a
- * sample: another one is about the largest collection and takes precedence.
+ * large share of the memory. A walk that counts all objects replaces only a sentence based on a
+ * sample. A sentence about the largest collection takes precedence.
  */
 static void set_growth(const struct held_walk *w, struct explain_facts *out)
 {
@@ -636,7 +640,7 @@ static int collect(struct held_walk *w, const struct analysis_suspect *s, struct
 /* Lets the visited objects represent the objects that the walk did not reach. */
 static int fill_cut(struct held_walk *w, struct hdb_error *err)
 {
-	double bytes[2] = { 0 }; /* of other objects, of big objects */
+	double bytes[2] = { 0 }; /* total size of the other objects, and of the big objects */
 
 	for (size_t i = 0; i < w->nodes.count; i++) {
 		struct held_node *node = base_vec_at(&w->nodes, struct held_node, i);
@@ -732,7 +736,7 @@ static int set_chain(const struct held_walk *w, struct explain_facts *out, struc
 	if (i == w->all.classes || w->all.list[i].count > w->chained * FACTS_CHAIN_PART)
 		return HDB_OK;
 	name = heap_class_name(w->session->heap, w->chain_last->class_no);
-	/* Trees of the platform, as of a file system, are not reported. */
+	/* Trees of platform classes, such as those of a file system, are not reported. */
 	if (heap_is_platform_class(name) && !strstr(name, "$$Lambda"))
 		return HDB_OK;
 	TRY(analysis_link_find(w->session, held_parent(w, w->chain_last)->ix, w->chain_last->ix,

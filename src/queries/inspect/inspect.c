@@ -242,7 +242,7 @@ static int load_uptime(struct inspector *inspector, struct hdb_error *err)
 
 /*
  * Returns the index of an object's first entry in the list of watched objects, or the length of the
- * list if it has none.
+ * list if there is no entry.
  */
 static size_t find_watched(const struct inspector *inspector, uint32_t ix)
 {

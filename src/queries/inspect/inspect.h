@@ -2,8 +2,9 @@
  * queries/inspect/inspect.h - determines from single objects whether they are leaking, and finds
  * other facts that help to understand a leak.
  *
- * The rules are in a table (inspect.rules), with functions for conditions that expressions cannot
- * state (inspect_android.c, inspect_views.c). They are the same as LeakCanary's ObjectInspectors.
+ * The rules are in a table (inspect.rules), with functions for conditions that cannot be written as
+ * expressions (inspect_android.c, inspect_views.c). They are the same as LeakCanary's
+ * ObjectInspectors.
  */
 #ifndef QUERIES_INSPECT_INSPECT_H
 #define QUERIES_INSPECT_INSPECT_H
@@ -56,7 +57,7 @@ struct inspector {
 	struct base_vec services; /* uint32_t: services known to the activity thread, ascending */
 	bool knows_services;
 	bool has_uptime;
-	int64_t uptime_ms; /* time of the dump, on the clock of watchers */
+	int64_t uptime_ms; /* time of the dump, on the watchers' clock */
 	/* names of resource IDs; HEAP_NONE if the dump does not contain them */
 	uint32_t resource_ids, resource_names;
 };
@@ -79,9 +80,9 @@ bool inspector_has_any(const struct inspector *inspector);
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*
- * Sets *out to whether the object itself is leaking. A view inside another view is not, for
- * example, because the outermost view is. only_watched: leaking only if a watcher expected the
- * object to be collected.
+ * Sets *out to whether the object itself is leaking. For example, only the outermost of nested
+ * views counts as leaking. If only_watched is set, an object is leaking only if a watcher expected
+ * it to be collected.
  */
 int inspect_is_leaking(struct inspector *inspector, uint32_t ix, bool only_watched, bool *out,
 		       struct hdb_error *err);
@@ -126,7 +127,7 @@ struct inspect_rule {
 	/* a function that only adds labels, and is called only for this purpose; or NULL */
 	inspect_function labels;
 	int line;       /* line in inspect.rules */
-	bool is_filter; /* whether this rule finds leaking objects */
+	bool is_filter; /* whether the rule finds leaking objects */
 	/* if not NULL, the rule finds only objects for which this function is true */
 	inspect_function filter;
 };

@@ -28,12 +28,13 @@ struct place {
 	const uint32_t *nodes;
 	size_t at;         /* position of the object being examined, or SIZE_MAX beyond the end */
 	uint32_t ix;       /* the collection that contains it */
-	uint32_t class_no; /* the class named in its row */
+	uint32_t class_no; /* the known class in the collection's row */
 	const struct heap_collection_rule *rule;
 	unsigned takes;
 };
 
-/* Makes `ix` the current collection if it is a known collection. Returns HDB_OK or HDB_NOTFOUND. */
+/* Makes `ix` the current collection if the object is a known collection. Returns HDB_OK or
+ * HDB_NOTFOUND. */
 static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -180,7 +181,7 @@ static int holds(struct place *p, uint32_t entry, const char *path, bool *out,
 
 /*
  * Sets *out to whether an object is internal to the collection, because its class is nested in the
- * collection's class or because it is like an entry.
+ * collection's class or because it has the fields of an entry.
  */
 static int is_inside(struct place *p, uint32_t ix, bool *out, struct hdb_error *err)
 {
@@ -222,8 +223,8 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 
 	assert(p->at < fold->outer);
 	/*
-	 * Tries the value before the key, because the value is the better guess if an object is
-	 * both.
+	 * Tries the value before the key, because an object that is both is more likely of interest
+	 * as a value.
 	 */
 	while (r == HDB_OK && inside && p->at) {
 		const uint32_t entry = p->nodes[p->at];
@@ -273,7 +274,8 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
 	TRY_ERRORS(r);
-	/* Another field may hold the object: the last entry, or an index. */
+	/* The object may be held by another field, such as one for the last entry or for an
+	 * index. */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
 

@@ -13,7 +13,7 @@
 struct class_query {
 	struct analysis_class_list classes;
 	bool in_statics;
-	struct derive_total *instances; /* indexed by class: instances of the population; owned */
+	struct derive_total *instances; /* indexed by class: instances in the population; owned */
 	uint64_t *flat;                 /* indexed by class: number of flat values; owned */
 	/* only for a single class: */
 	struct heap_fields fields; /* statics */

@@ -12,13 +12,13 @@
 /* Maximum number of steps up the dominator tree to a thread. */
 #define THREAD_STEPS_MAX 1000
 /*
- * Maximum number of steps from a buffer to its views. The query searches for the holder of the last
- * view.
+ * Maximum number of steps from a buffer to its views. The holder of the last view counts as the
+ * holder of the buffer.
  */
 #define VIEW_STEPS_MAX 8
 /*
- * Maximum number of referrers examined. If there are more, the choice of the holder is arbitrary
- * anyway.
+ * Maximum number of referrers examined. With more referrers, the choice of a holder would be
+ * arbitrary anyway.
  */
 #define REFERRERS_MAX 10000u
 #define NAME_SIZE 512
@@ -52,7 +52,7 @@ static int add_buffer(struct buffers *s, const struct buffer *buffer, struct hdb
 		       base_vec_push(&s->list, buffer, sizeof(*buffer), err);
 }
 
-/* Sets *out to whether the path leads to an object. */
+/* Sets *out to whether the field path refers to an object. */
 static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct hdb_error *err)
 {
 	uint32_t other;
@@ -62,7 +62,7 @@ static int has(struct query *q, uint32_t ix, const char *path, bool *out, struct
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Handles an object of one of the classes. */
+/* Called for each object of the classes. */
 typedef int (*take_object)(struct query *q, uint32_t ix, struct hdb_error *err);
 
 static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
@@ -78,7 +78,8 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (!is_view)
 		TRY(has(q, ix, "segment", &is_view, err));
 	TRY(has(q, ix, "fd", &is_mapped, err));
-	/* NewDirectByteBuffer of JNI creates a buffer without an object that frees the memory. */
+	/* JNI's NewDirectByteBuffer creates a buffer without a cleaner, so native code frees the
+	 * memory. */
 	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;
@@ -206,7 +207,7 @@ static int open_buffers(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Possible holders of a buffer that has no dominator. */
+/* Candidates for the holder of a buffer without a dominator. */
 struct candidates {
 	uint32_t holder, view; /* the best holders, or HEAP_NONE */
 	uint64_t retained;     /* retained size of the holder */

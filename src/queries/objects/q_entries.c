@@ -19,12 +19,12 @@
 struct contents {
 	struct analysis_members members; /* collections of a class */
 	bool is_class;
-	bool is_open; /* whether one of the two is open */
+	bool is_open; /* whether either iterator is open */
 	uint64_t at;  /* index of the next member */
 	struct heap_collection collection;
 	struct heap_entries entries;
 	uint64_t from;
-	bool is_reported; /* whether it has been reported that entries were omitted */
+	bool is_reported; /* whether omitted entries have been reported */
 };
 
 static void set_facts(struct query *q, const struct contents *s)
@@ -267,7 +267,7 @@ static int set_id(struct query *q, size_t column, const struct heap_value *value
 	return HDB_OK;
 }
 
-/* Sets columns that are cheap, or that a test may use without naming them. */
+/* Sets the columns that are cheap to set, or that a test may use implicitly. */
 static int set_ids(struct query *q, struct hdb_error *err)
 {
 	const struct heap_entries *e = &((const struct contents *)q->state)->entries;

@@ -3,7 +3,7 @@
  * or by the value of a field.
  *
  * The amount of memory depends only on the number of different values: 56 bytes for each value, and
- * about 12 bytes for finding and sorting it. Strings are built again for each row.
+ * about 12 bytes for finding and sorting it. Texts are rebuilt for each row.
  */
 #include "analysis/contents.h"
 #include "analysis/hash_counter.h"
@@ -26,8 +26,7 @@
  */
 
 /*
- * Maximum length of a value's text in bytes. Values without contents are distinguished by this
- * text.
+ * Maximum length of a value's text in bytes. Values without contents are told apart by this text.
  */
 #define ANALYSIS_KEY_TEXT 1024
 
@@ -55,11 +54,11 @@ struct analysis_key {
 
 #define XXH_INLINE_ALL
 
-/* Added to the seed for texts, so that their hashes differ from those of contents. */
+/* Added to the seed when texts are hashed, so that their hashes differ from those of contents. */
 #define TEXT_KIND 2u
 /*
- * If a block has at least this many members, which is one in every other page, its part of the dump
- * is read as a whole.
+ * If a block has at least this many members, that is, one in every second page, its part of the
+ * dump is read as a whole.
  */
 #define WANT_MEMBERS 128u
 /* Buffer size for a number as text. */
@@ -111,8 +110,8 @@ struct array {
 };
 
 /*
- * Hashes an array. Arrays without content are distinguished by their length. `view` belongs to the
- * thread.
+ * Hashes an array. Arrays without content are distinguished by their length. `view` is private to
+ * the calling thread.
  */
 static int hash_array(struct heap *heap, struct base_view *view, const struct array *a,
 		      struct heap_text_hash *out, struct hdb_error *err)
@@ -543,7 +542,7 @@ static int add_block(void *ctx, const struct heap_block *objects, struct analysi
 
 /* ---- the query ---- */
 
-/* Returns HDB_NOTFOUND if no class of the members has the field, which is an error of the user. */
+/* Returns HDB_NOTFOUND if no member's class has the field, which is a usage error. */
 static int check_path(struct query *q, const struct grouping *s, struct hdb_error *err)
 {
 	const char *path = s->keys.path;

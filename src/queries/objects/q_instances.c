@@ -101,7 +101,7 @@ static enum hdb_type column_type(uint8_t type)
 	}
 }
 
-/* Finds the objects that are examined for the types of fields. */
+/* Chooses the objects that are examined to determine the types of fields. */
 static int first_members(struct query *q, const struct instances *s, uint32_t *ixs, uint64_t *count,
 			 struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
  * queries/objects/q_loaders.c - the loaders query: class loaders as a tree, with the classes that
- * each defines, their instances, and whether anything besides references keeps the loader loaded.
+ * each defines, their instances, and whether anything other than references keeps the loader alive.
  */
 #include "analysis/loader_tree.h"
 #include "queries/objects/duplicate_names.h"
@@ -172,8 +172,8 @@ static int open_loaders(struct query *q, struct hdb_error *err)
 	TRY(add_totals(q, s, err));
 	TRY(add_classes(q, s, err));
 	/*
-	 * judge() expects parents before children, but their order depends on sizes that it
-	 * computes. It therefore runs before and after sorting, which is cheap.
+	 * judge() expects parents before children, but sorting requires sizes that judge()
+	 * computes. So judge(), which is cheap, runs both before and after sorting.
 	 */
 	TRY(judge(q, s, err));
 	TRY(analysis_loaders_order(&s->tree, err));

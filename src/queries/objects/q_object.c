@@ -115,7 +115,8 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Adds the owner of a flat value, which is part of one object: the first that refers to it. */
+/* Adds the object that contains a flat value, which is the first object that refers to the
+ * value. */
 static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	struct store_lists referrers;
@@ -133,7 +134,7 @@ static int add_flat(struct query *q, const struct heap_object *o, struct hdb_err
 	return HDB_OK;
 }
 
-/* Adds native memory, including retained native memory if that needs only a look-up. */
+/* Adds native memory, including retained native memory if it only has to be looked up. */
 static int add_native(struct query *q, uint32_t ix, struct hdb_error *err)
 {
 	uint64_t bytes;
@@ -313,7 +314,8 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 	return set_value(q, &value, err);
 }
 
-/* Sets *out to whether a row is shown. With --heap, only references to objects of that heap are. */
+/* Sets *out to whether a row is shown. With --heap, only references to objects in that heap are
+ * shown. */
 static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -329,8 +331,8 @@ static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 }
 
 /*
- * Determines whether the object to which the row refers is unfolded. Strings, numbers and objects
- * that are already unfolded are not.
+ * Determines whether the object to which the row refers is unfolded. Strings, boxed numbers and
+ * objects that are already unfolded are not unfolded.
  */
 static int find_below(struct query *q, struct object *s, struct hdb_error *err)
 {

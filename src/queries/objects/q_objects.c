@@ -45,7 +45,7 @@ struct objects {
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 	char **heap_names; /* indexed by heap number - 1 */
 	uint64_t heap_count;
-	uint32_t *class_codes; /* indexed by class number: for batches */
+	uint32_t *class_codes; /* indexed by class number; used by batches */
 	uint32_t *heap_codes;  /* indexed by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
 	struct columns *batch; /* allocated with the first batch */
@@ -153,7 +153,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[DOMINATOR] || o->shows[RETAINED])
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
-	/* With --all, no other column requires reachability, so no table is built for it. */
+	/* With --all, no other column requires reachability, so the tables for it are not built. */
 	if (o->needs_reachable)
 		query_report_unreached(q);
 	q->total = known_total(q, o);

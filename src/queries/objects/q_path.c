@@ -3,7 +3,7 @@
  * is alive.
  *
  * The usual questions (all references, or all except referents of weak, soft, phantom and final
- * references) are answered from a reach tree, whose paths prefer references that explain most
+ * references) are answered from a reach tree, whose paths prefer the most informative references
  * (derive/strangeness.h). Other exclusions, several paths, and the shortest path require a backward
  * search along the referrers.
  */
@@ -15,7 +15,7 @@
 #include "queries/queries.h"
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of objects that a backward search visits: some seconds of work. */
+/* Maximum number of objects that a backward search visits. This takes a few seconds.. */
 #define SEARCH_NODES_MAX 20000000u
 
 /* Maximum number of paths a user can request. */
@@ -89,7 +89,7 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	}
 	*found = reachable;
 	s->nodes = s->tree.data;
-	/* A class that is never unloaded needs no holder, so the path begins there. */
+	/* A class that is never unloaded is a root, so the path begins there. */
 	for (s->node_count = 1; s->node_count < s->tree.count; s->node_count++)
 		if (heap_is_permanent_class(q->heap, s->nodes[s->node_count]))
 			break;

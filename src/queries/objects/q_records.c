@@ -14,8 +14,8 @@
 /* ---- dangling ---- */
 
 /*
- * Maximum distance of a missing object from the objects before and after it, so that all are in the
- * same region.
+ * Maximum distance of a missing object from the objects before and after it, so that all three are
+ * likely in the same heap region.
  */
 #define LEFT_OUT_NEAR (1u << 20)
 

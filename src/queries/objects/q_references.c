@@ -11,11 +11,12 @@
 
 struct references {
 	uint32_t ix;
-	uint32_t class_ix;    /* the class, if it is not listed yet, or HEAP_NONE */
+	uint32_t class_ix;    /* the object's class, until it has been listed, then HEAP_NONE */
 	struct base_vec list; /* uint32_t, ascending and unique; not for arrays */
 	size_t at;
 	struct heap_object object;
-	/* the list contains the class too, because a field refers to it: ART's shadow$_klass_ */
+	/* whether the list also contains the class because a field, such as ART's shadow$_klass_,
+	 * refers to it */
 	bool has_class;
 	struct heap_walk walk; /* walk over object arrays */
 };
@@ -100,8 +101,8 @@ static int next_references(struct query *q, struct hdb_error *err)
 	if (ix != HEAP_NONE) {
 		s->class_ix = HEAP_NONE;
 		/*
-		 * if fields also refer to the class, it gets one row with them, at its place in the
-		 * list
+		 * if fields also refer to the class, the class and these fields share a row at the
+		 * class's position in the list
 		 */
 		if (!s->has_class)
 			return set_row(q, s, ix, "<class>", err);

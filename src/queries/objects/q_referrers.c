@@ -14,7 +14,8 @@ struct referrers {
 	struct store_lists lists;
 	const uint32_t *batch;
 	size_t count, at;
-	uint8_t *is_wanted;      /* indexed by class number: whether it is that class; owned */
+	uint8_t *is_wanted;      /* indexed by class number: whether instances of the class are
+				  * listed; owned */
 	struct heap_block block; /* block of instances */
 	uint32_t block_no, i;    /* the next block */
 };

@@ -1,6 +1,6 @@
 /*
  * queries/objects/q_strings.c - the strings query: how often each text occurs and how much memory
- * its copies take; or strings by prefix, length or encoding.
+ * its copies take, or strings grouped by prefix, length or encoding.
  *
  * Strings are grouped by 128 bits of XXH3 of all their characters, in one pass in the order of the
  * heap. Memory depends only on the number of different texts: 48 bytes for each, and about 12 for
@@ -16,8 +16,8 @@
 #include <pcre2.h>
 
 /*
- * Maximum number of bytes of a text that are matched and shown. For longer texts, only the length
- * of the rest is given.
+ * Maximum number of bytes of a text that are matched and shown. For the rest of a longer text, only
+ * its length is given.
  */
 #define TEXT_MAX 65536u
 /* Limits for one match of a regular expression, because some patterns take exponential time. */
@@ -32,7 +32,7 @@
 
 enum by { BY_TEXT, BY_PREFIX, BY_LENGTH, BY_ENCODING };
 
-/* All strings with the same text, or of the same group. */
+/* All strings with the same text, or in the same group. */
 struct text {
 	struct analysis_counter_head head;
 	uint64_t string_bytes;
@@ -66,7 +66,7 @@ struct strings {
 	uint64_t others, other_bytes; /* unreachable strings */
 	/* number of texts longer than TEXT_MAX whose start does not match */
 	uint64_t in_part;
-	/* the block to which `reachable` refers, or HEAP_NONE if none yet */
+	/* the block that `reachable` describes, initially HEAP_NONE */
 	uint32_t block_no;
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
 };
@@ -195,7 +195,7 @@ static int encoding_of(struct base_view *view, const struct heap_chars *chars, e
 	return r;
 }
 
-/* Returns the characters that a group is about. */
+/* Returns the characters by which a string is grouped. */
 static struct heap_chars shown_chars(const struct strings *s, const struct heap_chars *chars)
 {
 	struct heap_chars shown = *chars;

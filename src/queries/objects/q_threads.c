@@ -16,7 +16,7 @@
 
 struct threads_query {
 	const char *pattern;
-	/* the pattern between asterisks, for use if no whole name matches */
+	/* the pattern with an asterisk at both ends, used if no whole name matches */
 	char part[NAME_MAX_BYTES];
 	uint32_t wanted_ix; /* HEAP_NONE means all threads, or those that match the pattern */
 	bool no_stack, no_locals;
@@ -25,13 +25,13 @@ struct threads_query {
 	char name[NAME_MAX_BYTES];
 	struct store_trace trace;
 	uint32_t depth; /* number of its frames */
-	/* next frame; `depth` means that local variables without a frame are next */
+	/* next frame; `depth` means the local variables without a frame */
 	uint32_t frame;
 	bool in_thread, in_locals;
 	struct base_vec by_thread;       /* struct local, sorted */
 	size_t local, local_end;         /* range of the current thread's local variables */
 	struct base_vec unlisted;        /* uint32_t: threads without a record, with --all */
-	struct query_waits waits;        /* waits of all threads that have a record */
+	struct query_waits waits;        /* waits of all threads with a record */
 	struct base_idmap carried;       /* index of the carrier -> index of its virtual thread */
 	struct analysis_vthread vthread; /* the current thread, if it is virtual */
 	uint32_t chunk;                  /* next stack chunk to list, or HEAP_NONE */

@@ -155,8 +155,8 @@ static int search_block(void *ctx, struct derive_block *block, struct hdb_error 
 /* ---- counting, on the calling thread ---- */
 
 /*
- * Hashes the class that holds personal data. This data is counted by that class, so that a million
- * customers are one finding.
+ * Hashes the class that holds personal data. Personal data is counted by class, so that a million
+ * customers produce one finding.
  */
 static int hash_place(const struct secret_scan *s, uint32_t ix, uint32_t rule,
 		      struct heap_text_hash *hash, struct hdb_error *err)
@@ -245,7 +245,8 @@ struct named {
 struct value {
 	uint8_t text[VALUE_MAX];
 	size_t size;   /* 0 if the object is not text */
-	bool is_bytes; /* any bytes count, except zeros only; otherwise they must be text */
+	bool is_bytes; /* whether any bytes that are not all zero count; otherwise, only text
+		        * counts */
 	uint32_t array_ix;
 };
 
@@ -289,7 +290,8 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 	}
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
-	/* Zeros may follow in a buffer. If anything else follows, this is not text. */
+	/* Zeros may follow in a buffer. If anything else follows the text, the array is not
+	 * text. */
 	value->size = size < slice.done && bits[size] ? 0 : size;
 	return HDB_OK;
 }
@@ -454,8 +456,8 @@ static int look_at_fields(struct secret_scan *s, uint32_t ix, struct heap_fields
 
 /*
  * Sets *is_map to whether the array belongs to a map, so that keys and values alternate in it, and
- * *is_code to whether it contains the constants of a class (ANALYSIS_CONSTANTS) in
- * the order in which its code uses them.
+ * *is_code to whether the array contains the constants of a class (ANALYSIS_CONSTANTS), in the
+ * order in which the class's code uses them.
  */
 static int use_of_array(const struct secret_scan *s, uint32_t ix, bool *is_map, bool *is_code,
 			struct hdb_error *err)

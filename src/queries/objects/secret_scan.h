@@ -22,13 +22,14 @@
 struct secret {
 	struct analysis_counter_head head;
 	uint32_t rule;
-	/* for a secret with a name, the object or class that has both; otherwise HEAP_NONE */
+	/* for a secret with a name, the object or class that has both the name and the secret;
+	 * otherwise HEAP_NONE */
 	uint32_t holder_ix;
 	uint32_t value_ix; /* the string or array */
 	uint64_t size;     /* in bytes or characters */
-	bool is_bytes;     /* a key whose bytes are no text */
+	bool is_bytes;     /* whether the secret is a key whose bytes are not text */
 	char shown
-		/* start of the secret, which is the same for every secret of the rule */
+		/* start of the secret, if the same for all secrets of the rule */
 		[SECRET_SHOWN_MAX];
 	char key[SECRET_KEY_MAX]; /* name of the secret; "" if it has none */
 };
@@ -42,13 +43,14 @@ struct secret_scan {
 	unsigned slot_count;
 	/* bit sets by object: strings that are names; objects to examine; arrays with a secret */
 	struct base_big names, holders, taken;
-	struct base_vec personal; /* data about persons, not yet counted */
+	struct base_vec personal; /* personal data that has not been counted yet */
 	struct store_block *references;
-	uint8_t *has_field; /* indexed by class number: instances have a field with such a name */
+	uint8_t *has_field; /* indexed by class number: whether instances have a field with such a
+			     * name */
 };
 
 /*
- * Finds the secrets. The caller must zero *scan and set session before, and call
+ * Finds the secrets. The caller must zero *scan and set its session first, and call
  * secret_scan_release even after a failure.
  */
 int secret_scan_run(struct secret_scan *scan, struct hdb_error *err);

@@ -86,8 +86,8 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 }
 
 /*
- * Reads a field that is in the thread's FieldHolder since JDK 19, and in the thread itself before.
- * The path names both.
+ * Reads a field that is in the thread's FieldHolder since JDK 19, and in the thread itself in
+ * earlier versions. The field path covers both cases.
  */
 static int read_field(struct heap *heap, uint32_t ix, const char *path, struct heap_value *out,
 		      struct hdb_error *err)

@@ -20,8 +20,8 @@ int query_thread_state(struct heap *heap, uint32_t ix, struct query_thread_state
 		       struct hdb_error *err);
 
 /*
- * Sets the columns that the dump has values for, from fields of Thread or, since JDK 19, of its
- * FieldHolder; for virtual threads, the state is from VirtualThread.
+ * Sets the columns for which the dump has values: fields of Thread or, since JDK 19, of its
+ * FieldHolder. The state of a virtual thread comes from VirtualThread.
  */
 int query_set_thread_state(struct query *q, uint32_t ix, const struct query_state_columns *columns,
 			   struct hdb_error *err);

@@ -4,11 +4,11 @@
  *
  * A lock of java.util.concurrent records the thread that owns it: Thread.parkBlocker is the lock,
  * or an inner object of it, whose field exclusiveOwnerThread is the owner. HotSpot's dumps do not
- * describe monitors. But the innermost frame of a blocked thread refers to the object whose monitor
- * it needs, and so does a frame of the thread that holds the monitor. So the monitor is known if
- * exactly one object of the innermost frame is also in frames of exactly one other thread; threads
- * blocked on the same monitor do not count. Old dumps record which monitors are in use; then only
- * these objects are candidates.
+ * describe monitors. However, the innermost frame of a blocked thread refers to the object whose
+ * monitor it needs, and so does a frame of the thread that holds the monitor. So the monitor is
+ * known if exactly one object in the innermost frame also occurs in the frames of exactly one other
+ * thread, not counting threads that are blocked on the same monitor. Old dumps record which
+ * monitors are in use. In these dumps, only those objects are candidates.
  */
 #include "queries/objects/thread_waits.h"
 
@@ -31,9 +31,10 @@
 
 struct monitors {
 	struct query_waits *waits;
-	struct base_idmap places; /* serial number of a thread to its place in `list` */
+	struct base_idmap places; /* from a thread's serial number to its index in `list` */
 	uint64_t blocked;         /* number of blocked threads */
-	/* indexed by place: last object found in the innermost frame of a blocked thread; owned */
+	/* indexed like `list`: last object found in the innermost frame of a blocked thread;
+	 * owned */
 	uint32_t *innermost;
 	bool has_records; /* whether the dump records which monitors are in use */
 };
@@ -69,7 +70,7 @@ static struct query_wait *wait_at(const struct monitors *m, uint32_t place)
 	return base_vec_at(&m->waits->list, struct query_wait, place);
 }
 
-/* Returns the place of a thread that is blocked in the frame of this root, or BASE_IDMAP_NONE. */
+/* Returns the index of the thread that is blocked in the frame of this root, or BASE_IDMAP_NONE. */
 static uint32_t blocked_place(const struct monitors *m, const struct store_root *root)
 {
 	const uint32_t place = root->is_local && root->frame_number == 0 ?
@@ -100,7 +101,8 @@ static uint32_t only_holder(struct monitors *m, const struct store_root *roots, 
 	return owner_ix;
 }
 
-/* Considers an object, given by its root records, as the monitor that blocked threads need. */
+/* Examines whether an object, given by its root records, is the monitor that blocked threads
+ * need. */
 static void add_candidate(struct monitors *m, const struct store_root *roots, size_t count)
 {
 	uint32_t owner_ix;

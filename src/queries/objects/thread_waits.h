@@ -9,20 +9,20 @@
 #include "queries/objects/thread_state.h"
 
 /*
- * A thread, the lock that it is waiting for, and the owner of the lock. HEAP_NONE means not
- * recorded.
+ * A thread, the lock that it is waiting for, and the owner of the lock. HEAP_NONE stands for an
+ * unknown lock or owner.
  */
 struct query_wait {
 	uint32_t thread_ix, lock_ix, owner_ix;
 	uint32_t trace_serial; /* its stack, or STORE_NONE */
 	struct query_thread_state state;
-	bool is_blocked; /* whether it is blocked on a monitor */
-	bool is_monitor; /* whether lock_ix stands for its monitor */
+	bool is_blocked; /* whether the thread is blocked on a monitor */
+	bool is_monitor; /* whether lock_ix is the object of that monitor */
 };
 
 struct query_waits {
 	struct base_vec list;        /* struct query_wait: all threads that have not ended */
-	struct base_idmap by_thread; /* thread index to index in `list` */
+	struct base_idmap by_thread; /* from a thread's index to its index in `list` */
 	uint64_t platform_threads;   /* number of platform threads with a record */
 	uint64_t waiting;            /* number of waiting threads */
 };

@@ -42,8 +42,8 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 		const uint8_t *p;
 
 		/*
-		 * A chunk is read with one more element, so that chunks are also compared with each
-		 * other.
+		 * Read one element beyond the chunk, so that the end of a chunk is compared with
+		 * the start of the next.
 		 */
 		if (n > CHUNK_BYTES + width)
 			n = CHUNK_BYTES + width;
@@ -58,7 +58,7 @@ static int is_uniform(struct base_view *view, const struct hprof_sub *sub, unsig
 }
 
 /*
- * Examines the array at `offset` of the dump (0 means not in the dump). `view` belongs to the
+ * Examines the array at `offset` of the dump (0 if it is not in the dump). `view` is private to the
  * calling thread, and the dump must be open. Returns HDB_NOTFOUND if the dump lacks the elements of
  * an array that is not empty. Unless all elements are equal, reads only both ends of the array.
  */
@@ -99,7 +99,7 @@ static int array_facts(struct heap *heap, struct base_view *view, uint64_t offse
 enum kind { ANY, KIND_EMPTY, KIND_ZERO, KIND_CONSTANT, KIND_TAILS, KINDS };
 enum by { BY_CLASS, BY_LENGTH, BY_VALUE };
 
-/* Results of a thread about one array. */
+/* A thread's result for one array. */
 struct found {
 	uint64_t length, value, shallow_bytes, tail_bytes;
 	uint32_t ix, class_no;
@@ -121,7 +121,7 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	/* indexed by class number: whether it is requested; NULL means all are */
+	/* indexed by class number: whether the class is requested; NULL if all classes are */
 	uint8_t *is_class;
 	/* whether each object of the current block is reachable */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
@@ -195,7 +195,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 
 /* ---- counting, on the calling thread ---- */
 
-/* Computes the hash of a group. The hash can be inverted, so equal hashes mean equal groups. */
+/* Computes the hash of a group. The hash is invertible, so equal hashes mean equal groups. */
 static struct heap_text_hash hash_of(uint32_t class_no, uint64_t length, uint64_t value)
 {
 	const uint64_t seed = base_hash_seed();

@@ -1,11 +1,11 @@
 /*
  * queries/waste/q_collections.c - the collections query: lists, sets, maps and queues of known
- * classes, or object arrays: their number, how full they are, and how much memory unused room
- * takes.
+ * classes, or object arrays: their number, how full they are, and how much memory their unused
+ * slots take.
  *
- * The query makes one pass over the objects. Sums by class, ratio or size are small. For a list of
- * single collections, it keeps the size and index of each (16 bytes), and measures the collection
- * again for its row.
+ * The query makes one pass over the objects. Sums by class, ratio or size take little memory. To
+ * list collections one by one, the query keeps the size and index of each (16 bytes), and measures
+ * the collection again when its row is read.
  */
 #include "analysis/collection_fill.h"
 #include "queries/queries.h"
@@ -22,7 +22,8 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t sized, capacity; /* number of elements, and room, of collections with a capacity */
+	uint64_t sized, capacity; /* number of elements, and capacity, of collections with a
+				   * capacity */
 	/* number of elements in hash tables, and number of these elements that share a slot */
 	uint64_t hashed, collided;
 	uint64_t largest_size;
@@ -39,7 +40,8 @@ struct one {
 struct collections {
 	enum by by;
 	uint64_t segments;
-	uint8_t *wanted; /* indexed by class number: 1 if the class is named; NULL means all are */
+	uint8_t *wanted; /* indexed by class number: 1 if the class is requested; NULL if all
+			  * classes are */
 	struct analysis_measuring how;
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
@@ -76,7 +78,7 @@ static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t i
 }
 
 /*
- * Returns the segment of a ratio. Segment 0 is for exactly 0, the last but one ends at 1, and the
+ * Returns the segment of a ratio. Segment 0 is for exactly 0, the second to last ends at 1, and the
  * last is for larger ratios.
  */
 static uint64_t segment_of(const struct collections *s, double ratio)
@@ -148,7 +150,8 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 			add_to(&s->others, &m, object.ix);
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
-		/* Some objects take long, because chains must be followed or slots counted. */
+		/* Some objects take a long time, because chains must be followed or slots
+		 * counted. */
 		TRY(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
@@ -233,7 +236,7 @@ static int open_collections(struct query *q, struct hdb_error *err)
 	TRY(look_at_all(q, err));
 	set_facts(q, s);
 	order_rows(q, s);
-	/* For a list of single collections, slots are counted when each row is read. */
+	/* If collections are listed one by one, slots are counted when each row is read. */
 	analysis_measuring_init(&q->session, is_arrays, true, &s->how);
 	return HDB_OK;
 }

@@ -62,7 +62,7 @@ static void holders_release(struct holders *h)
 
 /*
  * Sets all counts to 0. The first call builds the table of referrers, because callers that read
- * only the facts do not need it.
+ * only the facts do not need this table.
  */
 static int holders_begin(const struct session *session, struct holders *h, struct hdb_error *err)
 {

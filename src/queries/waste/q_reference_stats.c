@@ -38,8 +38,8 @@ struct stats {
 /* ---- retained size: the topmost objects of a set in the dominator tree ---- */
 
 /*
- * State of an object for row number n (from 1): it is only above members, it is a member of the
- * row's set, or it is a member or below a member.
+ * State of an object for row number n (from 1): it only dominates members, it is a member of the
+ * row's set, or it is known to be a member or dominated by one.
  */
 enum { CLEAR = 0, MEMBER = 1, COVERED = 2, STATES = 3 };
 
@@ -142,7 +142,7 @@ static int row_key(struct query *q, const struct stats *s, const struct analysis
 	return HDB_OK;
 }
 
-/* Sorts the references that count by row and referent. */
+/* Sorts the counted references by row, then by referent. */
 static int sort_refs(struct query *q, struct stats *s, struct hdb_error *err)
 {
 	const struct analysis_reference *refs = s->list.refs.data;

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_unreachable.c - the unreachable query: the garbage in the dump, which consists of
- * objects that no root reaches, by class or by the objects that hold them.
+ * queries/waste/q_unreachable.c - the unreachable query: the garbage in the dump (objects that are
+ * not reachable from a root), by class or by the objects that hold them.
  */
 #include "analysis/edges.h"
 #include "base/glob.h"
@@ -173,8 +173,8 @@ static int load_garbage(struct garbage *g, struct hdb_error *err)
 	base_stage(work, "reading garbage", g->session->heap->object_count, "objects");
 	TRY_ERRORS(each_edge(g, err));
 	/*
-	 * Replaces the number of n's edges in first[n + 1] by their start. Writing the edges turns
-	 * this into their end.
+	 * Replaces the number of n's edges in first[n + 1] with their start. Writing the edges
+	 * advances it to their end.
 	 */
 	first = g->first.data;
 	for (uint64_t n = 1; n <= g->count; n++) {
@@ -190,7 +190,7 @@ static int load_garbage(struct garbage *g, struct hdb_error *err)
 
 /* ---- searching ---- */
 
-/* How a search changes the state of the objects it reaches. */
+/* The state before and after of the objects that a search reaches. */
 struct turn {
 	uint8_t old, new;
 };
@@ -328,7 +328,7 @@ struct holder_group {
 
 struct unreachable {
 	struct analysis_groups groups;
-	struct analysis_groups native; /* the same groups; not used with --by holder */
+	struct analysis_groups native; /* the groups of all objects; not used with --by holder */
 	uint64_t bytes;                /* size of all unreachable objects */
 	bool by_holder, is_list, has_native;
 	struct base_vec tops;     /* struct garbage_top; by holder */
