@@ -78,11 +78,11 @@ static void describe_range(const struct hdb_option_spec *o, char *out, size_t si
 	out[0] = '\0';
 	if (o->default_value)
 		used = (size_t)snprintf(out, size, " Default: %s.", o->default_value);
-	if (is_number && o->high < INT64_MAX)
+	if (is_number && o->high < UINT32_MAX) /* larger limits do not matter in practice */
 		snprintf(out + used, size - used, " Range: %" PRIu64 " to %" PRIu64 ".", o->low,
 			 o->high);
 	else if (is_number && o->low > 0)
-		snprintf(out + used, size - used, " At least %" PRIu64 ".", o->low);
+		snprintf(out + used, size - used, " Minimum: %" PRIu64 ".", o->low);
 }
 
 static void put_query_option(struct output *out, const struct hdb_option_spec *o)

@@ -40,9 +40,10 @@ section()
 		s = value == "" ? "" : " Default: " value "."
 		if (numbers == "0..100") # a percentage
 			return s
+		sub(/\.\.4294967295$/, "..", numbers) # practically unlimited
 		if (sub(/\.\./, " to ", numbers) && numbers ~ / to [0-9]/)
 			return s " Range: " numbers "."
-		return numbers ~ /^[1-9]/ ? s " At least " (numbers + 0) "." : s
+		return numbers ~ /^[1-9]/ ? s " Minimum: " (numbers + 0) "." : s
 	}
 	function tag() {
 		return $1 == "option" ? "Fl " substr($3, 2) ($4 == "" ? "" : " Ar " $4) : $3
