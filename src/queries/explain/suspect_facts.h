@@ -4,12 +4,12 @@
  * on.
  *
  * Rules of the class "suspect" read these figures, which suspect_facts.rows lists, with held(NAME),
- * so a new cause needs only code that measures it. All figures of a suspect come from one walk over
- * the objects that it dominates, from the top down. The walk visits a limited number of objects,
- * and only an evenly spaced sample of very long lists of children. Figures based on a sample are
- * estimates, and are rounded. A rule that is about to report an estimate calls about(NAME), which
- * counts all objects unless there are very many. If the figure is still an estimate, about(NAME)
- * returns "about ".
+ * so a rule for a new cause needs only code that measures the figure. All figures of a suspect come
+ * from one walk over the objects that it dominates, from the top down. The walk visits a limited
+ * number of objects, and only an evenly spaced sample of very long lists of children. Figures based
+ * on a sample are estimates, and are rounded. A rule that is about to report an estimate calls
+ * about(NAME), which counts all objects unless there are very many. If the figure is still an
+ * estimate, about(NAME) returns "about ".
  */
 #ifndef QUERIES_EXPLAIN_SUSPECT_FACTS_H
 #define QUERIES_EXPLAIN_SUSPECT_FACTS_H
@@ -67,11 +67,12 @@ enum explain_fact explain_fact_of(const char *name);
 
 /* Counts of objects by a boolean field that marks them as closed or finished. */
 struct explain_flag {
-	/* class of the objects, and class whose fields were tried last; HEAP_NONE at first */
+	/* class of the counted objects, and class whose fields were tried last; initially
+	 * HEAP_NONE */
 	uint32_t class_no, tried_no;
 	uint32_t field_no; /* number of the field among the fields of the object */
-	uint32_t last_ix;  /* the object counted last; HEAP_NONE at first */
-	bool is_inverse;   /* whether the objects are closed if the field is false */
+	uint32_t last_ix;  /* the object counted last; initially HEAP_NONE */
+	bool is_inverse;   /* whether false means closed */
 	uint64_t objects, closed;
 	char name[EXPLAIN_CONTENT_MAX]; /* "Connection.open" */
 };
