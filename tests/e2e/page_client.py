@@ -740,8 +740,8 @@ try:
     browser.run("window.free = true; [...document.querySelectorAll('main .error button')].find(b => b.innerText === 'Try again').click(); 1")
     check("and asked again in parts", browser.until("document.querySelector('.kinds td') !== null"))
     # The idle server prepares the same queries, except those for rare boxed types.
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/serve/serve_warm.c"), encoding="utf-8") as source:
-        warm = set(re.findall(r'\{ "([a-z-]+)", ([0-9]+), (?:NULL|"([\w.]+)"), \{ (?:NULL|"([a-z]+)"), (?:NULL|"([a-z]+)") \} \}', source.read()))
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/serve/serve_warm.rows"), encoding="utf-8") as source:
+        warm = set(re.findall(r'^REQUEST ([a-z-]+) ([0-9]+) (?:-|([\w.]+)) (?:-|([a-z]+)) (?:-|([a-z]+))$', source.read(), re.M))
     for url in browser.run("window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u))"):
         name, words = re.search(r"query/([a-z-]+)[?](.*)", url).groups()
         words = dict(urllib.parse.parse_qsl(words))

@@ -24,21 +24,11 @@ static const struct section {
 	const char *columns; /* Markdown columns; NULL means the layout of suspects */
 	const char *among;   /* sections of the answer to include, "dump|vm"; NULL means all rows */
 } sections[] = {
-	{ "Leak suspects", "leak_suspects", "leaks", NULL, NULL, NULL, 0, NULL, NULL },
-	{ "Findings", "findings", "triage", NULL, NULL, NULL, 0,
-	  "severity,text,count,bytes,percent,label,id,advice", NULL },
-	{ "The dump and the heap", "dump", "info", NULL, NULL, NULL, 0, "key,value",
-	  "dump|vm|objects" },
-	{ "Biggest objects", "biggest_objects", "top", NULL, NULL, NULL, ROWS_OF_A_LIST,
-	  "label,id,shallow,retained,percent", NULL },
-	{ "Biggest classes", "biggest_classes", "top", "by", "class", NULL, ROWS_OF_A_LIST,
-	  "name,loader,objects,shallow,retained,percent", NULL },
-	{ "Biggest packages", "biggest_packages", "top", "by", "package", NULL, ROWS_OF_A_LIST,
-	  "name,objects,shallow,retained,percent", NULL },
-	{ "Biggest class loaders", "biggest_class_loaders", "top", "by", "loader", NULL,
-	  ROWS_OF_A_LIST, "name,id,objects,shallow,retained,percent", NULL },
-	{ "Threads by retained size", "threads", "threads", "no-stack", NULL, "retained",
-	  ROWS_OF_A_LIST, "thread,id,state,depth,locals,retained", NULL },
+#define SECTION(...) \
+	{ \
+		__VA_ARGS__ \
+	}
+#include <heapdb/cmd_report.rows.h>
 };
 #define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
 

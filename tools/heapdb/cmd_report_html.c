@@ -23,6 +23,14 @@
 /*
  * Requests that the page's views make, each with the key under which the page looks up the answer.
  */
+#define ROW(key, query, option, value, limit, has_values, columns) \
+	{ \
+		key, query, { option, value }, limit, has_values, columns \
+	}
+#define REQUEST(key, query, option, value, limit, columns) \
+	ROW(key, query, option, value, limit, false, columns)
+#define VALUES(key, query, option, value, limit, columns) \
+	ROW(key, query, option, value, limit, true, columns)
 static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL means none */
@@ -30,24 +38,7 @@ static const struct question {
 	bool has_values;     /* whether the answer consists of strings from the heap only */
 	const char *columns; /* columns that the page shows, "a,b,c"; NULL means all */
 } questions[] = {
-	{ "info", "info", { NULL, NULL }, 0, false, NULL },
-	{ "leaks", "leaks", { NULL, NULL }, 0, false, NULL },
-	{ "triage", "triage", { NULL, NULL }, 0, false, NULL },
-	{ "dominator-tree?by=class", "dominator-tree", { "by", "class" }, ROWS_MAX, false, NULL },
-	{ "dominator-tree?by=package",
-	  "dominator-tree",
-	  { "by", "package" },
-	  ROWS_MAX,
-	  false,
-	  NULL },
-	{ "histogram", "histogram", { NULL, NULL }, 300, false, NULL },
-	{ "threads?no-stack=1", "threads", { "no-stack", NULL }, ROWS_MAX, false, NULL },
-	{ "threads", "threads", { NULL, NULL }, STACK_ROWS_MAX, false, STACK_COLUMNS },
-	{ "duplicates", "duplicates", { NULL, NULL }, 100, true, "text,wasted,objects,holder" },
-	{ "collections", "collections", { NULL, NULL }, 100, false, NULL },
-	{ "arrays", "arrays", { NULL, NULL }, 100, false, NULL },
-	{ "loaders", "loaders", { NULL, NULL }, 300, false, NULL },
-	{ "problems", "problems", { NULL, NULL }, 100, false, NULL },
+#include <heapdb/cmd_report_html.rows.h>
 };
 
 /* Writes JSON inside a script element. "<" could begin markup and is written as \u003c. */

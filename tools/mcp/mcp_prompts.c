@@ -6,58 +6,25 @@
 
 #include <string.h>
 
+/* Maximum number of calls of a plan. */
+#define CALLS_MAX 8
+
+/* Follows the first sentence of each plan. */
 #define HOW \
 	"Make these calls in this order. Words in capitals stand for values from earlier answers. Skip " \
 	"a call if its object was not found, and stop when the cause is certain.\n"
-#define CONCLUSION \
-	"Conclude with the class or field that holds the memory, the path from the GC root, the " \
-	"numbers, and what to change."
 
-/*
- * The budgets of a plan sum to 20 kB. tests/e2e/mcp_incidents.py follows the numbered lines
- * literally and finds the cause of each incident.
- */
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_about(word, text, nth) .description = text
+#define RULE_begin(word, text, nth) .begin = text
+#define RULE_call(word, text, nth) .calls[nth] = text
+#define RULE_end(word, text, nth) .end = text
+#define RULE_takes(word, text, nth) .takes_##word = true
 static const struct prompt {
-	const char *name, *description, *plan;
+	const char *name, *description, *begin, *calls[CALLS_MAX], *end;
 	bool takes_before;
 } prompts[] = {
-	{ "find-leak", "Find what leaks memory in a heap dump",
-	  "Find the memory leak. " HOW "1. overview {\"max_tokens\": 1800}\n"
-	  "2. leaks {\"max_tokens\": 2800}\n"
-	  "3. path {\"target\": \"SUSPECT\", \"max_tokens\": 600}\n"
-	  "4. dominators {\"target\": \"SUSPECT\", \"limit\": 5, \"max_tokens\": 600}\n"
-	  "5. object {\"target\": \"POINT\", \"limit\": 5, \"max_tokens\": 600}\n"
-	  "SUSPECT: the id of the first row of kind suspect. POINT: the id of its row of kind point, "
-	  "where objects accumulate. " CONCLUSION,
-	  false },
-	{ "compare", "Find what grew between dumps of one program",
-	  "Find what grows. " HOW
-	  "1. compare {\"before\": \"BEFORE\", \"by\": \"owner\", \"max_tokens\": 1800}\n"
-	  "2. compare {\"before\": \"BEFORE\", \"sort\": \"retained_delta\", \"limit\": 8, "
-	  "\"max_tokens\": 1800}\n"
-	  "3. path {\"target\": \"OWNER\", \"max_tokens\": 1000}\n"
-	  "4. dominators {\"target\": \"OWNER\", \"limit\": 5, \"max_tokens\": 1000}\n"
-	  "OWNER: the id of the first row of the first answer. BEFORE: the earlier database. " CONCLUSION,
-	  true },
-	{ "savings", "Find memory that can be saved",
-	  "Find memory that can be saved although nothing leaks. " HOW
-	  "1. query {\"name\": \"triage\", \"columns\": [\"rule\", \"count\", \"bytes\", \"text\", "
-	  "\"advice\"], \"max_tokens\": 1800}\n"
-	  "2. query {\"name\": \"duplicates\", \"limit\": 5, \"max_tokens\": 1000}\n"
-	  "3. query {\"name\": \"collections\", \"limit\": 8, \"max_tokens\": 1000}\n"
-	  "4. query {\"name\": \"arrays\", \"limit\": 8, \"max_tokens\": 1000}\n"
-	  "5. query {\"name\": \"strings\", \"limit\": 5, \"max_tokens\": 1000}\n"
-	  "List what to change, with the bytes that each change saves, largest first.",
-	  false },
-	{ "threads", "Find which thread holds the memory, and what it was doing",
-	  "Find which thread holds the most memory. " HOW
-	  "1. query {\"name\": \"threads\", \"options\": {\"no-stack\": true}, \"sort\": \"retained\", "
-	  "\"limit\": 5, \"max_tokens\": 1000}\n"
-	  "2. query {\"name\": \"threads\", \"target\": \"THREAD\", \"max_tokens\": 2500}\n"
-	  "3. dominators {\"target\": \"THREAD\", \"limit\": 5, \"max_tokens\": 1000}\n"
-	  "THREAD: the id of the first row of the first answer. Name the thread, the frames of its "
-	  "stack that matter, and the local variable or field that holds the memory.",
-	  false },
+#include <mcp/mcp_prompts.rules.h>
 };
 #define PROMPT_COUNT (sizeof(prompts) / sizeof(prompts[0]))
 
@@ -97,14 +64,22 @@ static json_t *given(const json_t *args, const char *name)
 
 json_t *mcp_prompt(const char *name, const json_t *args)
 {
+	BASE_SCOPED(bytes_release) struct bytes plan = { 0 };
+
 	for (size_t i = 0; i < PROMPT_COUNT; i++) {
 		json_t *db, *before, *text;
 
 		if (strcmp(prompts[i].name, name) != 0)
 			continue;
+		bytes_format(&plan, "%s " HOW, prompts[i].begin);
+		for (size_t n = 0; n < CALLS_MAX && prompts[i].calls[n]; n++)
+			bytes_format(&plan, "%zu. %s\n", n + 1, prompts[i].calls[n]);
+		bytes_format(&plan, "%s", prompts[i].end);
+		if (plan.failed)
+			return NULL;
 		db = given(args, "db");
 		before = given(args, "before");
-		text = json_sprintf("%s%s%s", prompts[i].plan, json_string_value(db),
+		text = json_sprintf("%s%s%s", plan.data, json_string_value(db),
 				    json_string_value(before));
 		json_decref(db);
 		json_decref(before);

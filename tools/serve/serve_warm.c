@@ -1,39 +1,24 @@
 /*
- * serve/serve_warm.c - the requests of page/views.tsx and page/waste.tsx that do not concern a
- * particular object. The arguments must be identical to those of the page, otherwise the cached
- * answers are not found. tests/e2e/page_client.py compares the arguments of the waste requests.
+ * serve/serve_warm.c - implements serve_warm.h.
  */
 #include "serve/serve_warm.h"
 
 #include <assert.h>
 
+#define REQUEST(query, limit, target, option, value) \
+	{ \
+		query, limit, target, \
+		{ \
+			option, value \
+		} \
+	}
 static const struct {
 	const char *query;
 	uint64_t limit;
 	const char *target; /* NULL means none */
 	struct hdb_option option;
 } questions[] = {
-	{ "leaks", 5000, NULL, { NULL, NULL } },
-	{ "triage", 200, NULL, { NULL, NULL } },
-	/* for the table of objects: the page shows the path of the object under the pointer */
-	{ "path", 1, "class java.lang.Object", { "exclude", "none" } },
-	{ "dominator-tree", 100000, NULL, { "by", "class" } },
-	{ "dominator-tree", 100000, NULL, { "by", "package" } },
-	{ "dominator-tree", 100000, NULL, { "by", "loader" } },
-	{ "collections", 1000, NULL, { NULL, NULL } },
-	{ "duplicates", 1000, NULL, { NULL, NULL } },
-	{ "arrays", 1000, NULL, { NULL, NULL } },
-	{ "duplicates", 1000, NULL, { "arrays", NULL } },
-	{ "collections", 10000, NULL, { NULL, NULL } },
-	{ "collections", 1000, NULL, { "by", "size" } },
-	{ "arrays", 10000, NULL, { NULL, NULL } },
-	{ "group-by-value", 1000, "java.lang.Long", { NULL, NULL } },
-	{ "group-by-value", 1000, "java.lang.Integer", { NULL, NULL } },
-	{ "strings", 1000, NULL, { NULL, NULL } },
-	{ "loaders", 1000, NULL, { NULL, NULL } },
-	{ "substrings", 1000, NULL, { NULL, NULL } },
-	{ "reference-stats", 1000, NULL, { NULL, NULL } },
-	{ "finalizers", 1000, NULL, { NULL, NULL } },
+#include <serve/serve_warm.rows.h>
 };
 
 #define QUESTIONS (sizeof(questions) / sizeof(questions[0]))

@@ -77,33 +77,15 @@
  * double. */
 #define FACTS_NUMBER_MAX 1e15
 
+#define HELD(class_name, kind) \
+	{ \
+		class_name, kind \
+	}
 static const struct {
 	const char *class_name;
 	uint8_t kind;
 } known[] = {
-	{ "java.lang.String", HELD_STRING },
-	{ "java.lang.AbstractStringBuilder", HELD_BUILDER },
-	{ "java.io.ByteArrayOutputStream", HELD_BUILDER },
-	{ "java.lang.Integer", HELD_BOX },
-	{ "java.lang.Long", HELD_BOX },
-	{ "java.lang.Double", HELD_BOX },
-	{ "java.lang.Float", HELD_BOX },
-	{ "java.lang.Short", HELD_BOX },
-	{ "java.lang.Byte", HELD_BOX },
-	{ "java.lang.Character", HELD_BOX },
-	{ "java.lang.Throwable", HELD_ERROR },
-	{ "java.util.concurrent.CompletableFuture", HELD_FUTURE },
-	{ "java.util.concurrent.FutureTask", HELD_TASK },
-	{ "java.util.TimerTask", HELD_TIMER_TASK },
-	{ "java.lang.ref.Reference", HELD_REFERENCE },
-	{ "java.lang.ref.FinalReference", HELD_OTHER },
-	{ "java.net.URLClassLoader", HELD_LOADER },
-	{ "java.util.ArrayList$SubList", HELD_VIEW },
-	{ "java.util.AbstractList$SubList", HELD_VIEW },
-	{ "java.util.SubList", HELD_VIEW },
-	{ "java.util.ImmutableCollections$SubList", HELD_VIEW },
-	{ "java.nio.Buffer", HELD_BUFFER },
-	{ "com.google.protobuf.ByteString$BoundedByteString", HELD_BUFFER },
+#include <queries/explain/held.rows.h>
 };
 
 enum explain_fact explain_fact_of(const char *name)

@@ -358,34 +358,17 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	return HDB_OK;
 }
 
-/*
- * Fields that contain a key, and the path to its value. The elements of a list may be a command
- * line, in which only an option is a key.
- */
+#define ROW(key, value, is_list) \
+	{ \
+		key, value, is_list \
+	}
+#define PAIR(key, value) ROW(key, value, false)
+#define LIST(key, value) ROW(key, value, true)
 static const struct {
 	const char *key, *value;
 	bool is_list;
 } pairs[] = {
-	{ .key = "key", .value = "value" },
-	{ .key = "key", .value = "val" },
-	{ .key = "name", .value = "value" },
-	{ .key = "k0", .value = "v0" },
-	{ .key = "first", .value = "second" },
-	{ .key = "left", .value = "right" },
-	{ .key = "_1", .value = "_2" },
-	{ .key = "_key", .value = "_value" },
-	{ .key = "e0", .value = "e1", .is_list = true },
-	/*
-	 * list nodes: LinkedList and concurrent queues, LinkedList of JDK 6, Scala, Vavr, Clojure's
-	 * lists and Cons
-	 */
-	{ .key = "item", .value = "next.item", .is_list = true },
-	{ .key = "element", .value = "next.element", .is_list = true },
-	{ .key = "head", .value = "next.head", .is_list = true },
-	{ .key = "head", .value = "tl.head", .is_list = true },
-	{ .key = "head", .value = "tail.head", .is_list = true },
-	{ .key = "_first", .value = "_rest._first", .is_list = true },
-	{ .key = "_first", .value = "_more._first", .is_list = true },
+#include <queries/objects/secret_pairs.rows.h>
 };
 
 /*
