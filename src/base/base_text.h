@@ -57,7 +57,7 @@ struct base_number base_real(double value, bool is_float);
 
 /*
  * Writes the mark that ends a truncated string, and returns its size: "... (1234567 characters)",
- * or with another unit (`what`). In output for people, the number has separators: "1,234,567".
+ * or with another unit (`what`). In human-readable output, the number has separators: "1,234,567".
  */
 #define BASE_CUT_MARK_BYTES 80u
 size_t base_cut_mark(char buf[BASE_CUT_MARK_BYTES], uint64_t count, const char *what,
@@ -68,8 +68,8 @@ size_t base_utf8(char buf[4], uint32_t character);
 
 /*
  * A growing byte buffer. It must be initialised with zeros; `most` may be set to limit its size.
- * The first failure sets `failed`, and nothing is added afterwards, so a single check at the end is
- * enough. Code that must report each failure appends to a struct base_vec instead.
+ * The first failure sets `failed`, and nothing is added afterwards, so a single check at the end
+ * suffices. Code that must report each failure immediately uses struct base_vec instead.
  */
 struct bytes {
 	char *data; /* owned, not zero-terminated */

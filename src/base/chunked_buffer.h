@@ -2,8 +2,8 @@
  * base/chunked_buffer.h - an append-only byte buffer whose contents never move and are found by
  * position.
  *
- * It is for structures whose size is known only at the end. Nothing is copied when they grow, and
- * each slab is placed separately in the memory budget or in a file (base/work.h).
+ * It suits structures whose final size is not known in advance. Growing copies nothing, and each
+ * slab is placed separately in the memory budget or in a file (base/work.h).
  */
 #ifndef BASE_CHUNKED_BUFFER_H
 #define BASE_CHUNKED_BUFFER_H
@@ -49,7 +49,7 @@ int base_chunks_grow(struct base_chunks *slabs, uint64_t bytes, struct hdb_error
 /*
  * Allocates `bytes` (at most BASE_CHUNK_BYTES) of contiguous space. Sets *room to the address of
  * the space, and *position to a number that identifies it later. If the first slab has full size,
- * pieces of one size that divides it get positions without gaps.
+ * and all pieces have a size that divides it, there are no gaps between positions.
  */
 static inline int base_chunks_add(struct base_chunks *slabs, uint64_t bytes, uint64_t *position,
 				  uint8_t **room, struct hdb_error *err)

@@ -44,7 +44,7 @@ static int expected(const struct parse *p, const char *wanted)
 			(int)(left < 40 ? left : 40), p->at);
 }
 
-/* Skips blanks, then `text` if it comes next. */
+/* Skips blanks, and then `text` if it follows. */
 static bool take(struct parse *p, const char *text)
 {
 	const size_t size = strlen(text);

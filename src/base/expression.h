@@ -79,7 +79,7 @@ struct base_function {
 struct base_grammar {
 	const struct base_function *functions;
 	size_t function_count;
-	/* for error messages: what the grammar expects at the start and after a sign */
+	/* for error messages: description of what may appear at the start and after a sign */
 	const char *first, *operand;
 	/* whether an expression is a single comparison, in which numbers can be percentages */
 	bool is_condition;

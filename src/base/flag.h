@@ -1,8 +1,9 @@
 /*
  * base/flag.h - a flag that another thread or a signal handler may set, such as `cancel`.
  *
- * The type is the type in heapdb.h, which C++ and other languages can declare too. It cannot be
- * _Atomic, so its functions use the compiler's builtins. A flag orders no other memory.
+ * The type is the one in heapdb.h, which other languages such as C++ must be able to declare. It
+ * cannot be _Atomic, so the functions use the compiler's builtins. A flag does not order accesses
+ * to other memory.
  */
 #ifndef BASE_FLAG_H
 #define BASE_FLAG_H

@@ -21,7 +21,7 @@
 
 #define ZSTD_LEVEL 1
 
-/* The memory behind the window of a view. */
+/* The memory that backs the window of a view. */
 struct lent {
 	bool is_buffer;
 };
@@ -49,7 +49,7 @@ struct frames_source {
 	struct base_source src;
 	struct base_frames from;
 	pthread_mutex_t lock;  /* protects everything below */
-	pthread_cond_t loaded; /* signalled when a thread has finished loading the frame */
+	pthread_cond_t loaded; /* signalled when a thread has finished loading a frame */
 	struct frame *buckets[BUCKETS];
 	struct frame *oldest, *newest; /* unused frames, by time of last use */
 	unsigned kept, kept_max;

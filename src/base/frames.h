@@ -53,7 +53,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 struct base_frames {
 	uint64_t size;    /* total inflated size in bytes */
 	const char *path; /* for messages; borrowed */
-	/* size of the cache of inflated frames; it always keeps a few frames */
+	/* size of the cache of inflated frames; the cache always keeps a few frames */
 	uint64_t cache_bytes;
 	void *ctx;
 	/* Finds the frame that contains the byte at `offset`. Never called concurrently. */

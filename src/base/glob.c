@@ -2,8 +2,8 @@
  * base/glob.c - matches names with patterns of * and ?.
  *
  * Brackets match themselves, because the names of array classes contain them. In the worst case the
- * time is proportional to pattern size times text size, because matching never goes back further
- * than the last *.
+ * time is proportional to pattern size times text size, because matching never backtracks beyond
+ * the last *.
  */
 #include "base/glob.h"
 

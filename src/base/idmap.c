@@ -13,7 +13,7 @@
 
 uint64_t base_hash_seed(void)
 {
-	/* The seed is kept, because getauxval searches a list. */
+	/* The seed is stored, because getauxval searches a list. */
 	static _Atomic uint64_t kept;
 	uint64_t seed = atomic_load_explicit(&kept, memory_order_relaxed);
 	const void *random;

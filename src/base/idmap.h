@@ -1,6 +1,6 @@
 /*
- * base/idmap.h - a hash map from 64-bit identifiers to 32-bit numbers. It is for small sets such as
- * classes, strings and threads, and never has one entry per object.
+ * base/idmap.h - a hash map from 64-bit identifiers to 32-bit numbers. It is meant for small sets
+ * such as classes, strings and threads, never for one entry per object.
  */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
@@ -37,8 +37,8 @@ struct base_idmap {
 uint64_t base_hash_seed(void);
 
 /*
- * Mixes the bits of identifiers, which often differ in few bits. For each seed the function is
- * one-to-one.
+ * Mixes the bits of identifiers, which often differ in few bits. For each seed, the function is a
+ * bijection.
  */
 uint64_t base_hash(uint64_t id, uint64_t seed);
 

@@ -86,11 +86,11 @@ struct base_input {
 	bool has_parts;
 	uint64_t part_room;   /* gzip: maximum inflated size of a member */
 	uint64_t part_count;  /* number of members or frames started */
-	uint64_t part_offset; /* offset of the last member or frame that was started in a stream */
+	uint64_t part_offset; /* offset of the member or frame that a stream started last */
 	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
-	struct base_piece peeked; /* size 0 if there is none */
+	struct base_piece peeked; /* of size 0 if there is none */
 };
 
 /* ---- the bytes of the file ---- */
@@ -118,7 +118,7 @@ static int wait_for_bytes(const struct base_input *in, struct hdb_error *err)
 
 /*
  * Makes at least `want` bytes (at most READ_BYTES) available at next_byte(), unless the input ends
- * before. Sets *left to the number of bytes available.
+ * earlier. Sets *left to the number of bytes available.
  */
 static int fill(struct base_input *in, uint64_t want, uint64_t *left, struct hdb_error *err)
 {
@@ -385,8 +385,7 @@ static void begin_part(struct base_input *in)
 
 /*
  * Continues after damage. A gzip member with a wrong checksum or length is complete nevertheless,
- * and the start of the next member is known. zlib identifies the kind of damage only by its
- * message.
+ * and the start of the next member is known. zlib reports the kind of damage only as a message.
  */
 static int pass_damage(struct base_input *in, const char *why, struct hdb_error *err)
 {
@@ -403,7 +402,7 @@ static int pass_damage(struct base_input *in, const char *why, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Starts the next part. Zeros at the end of the file, as tapes leave them, are not a part. */
+/* Starts the next part. Zeros at the end of the file, as written by tape drives, are not a part. */
 static int next_part(struct base_input *in, const struct base_piece *piece, uint64_t left,
 		     struct hdb_error *err)
 {

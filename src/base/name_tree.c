@@ -10,14 +10,14 @@
 #include <xxhash.h>
 
 /*
- * Number of hash seeds tried for a name. More would be needed only after that many collisions in a
- * row.
+ * Number of hash seeds tried for a name. More seeds would be needed only after this many collisions
+ * in a row.
  */
 #define HASH_TRIES 16
 
 /* ---- names ---- */
 
-/* Replaces the text with a copy, which is owned. */
+/* Replaces the text with an owned copy. */
 static int copy_text(struct base_names *names, struct base_name *name, struct hdb_error *err)
 {
 	char *copy = malloc(name->size + 1);

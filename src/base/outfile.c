@@ -39,7 +39,7 @@ struct base_outfile {
 	int fd;
 	bool is_stdout;
 	bool is_in_place; /* whether it is standard output, a device or a named pipe */
-	uint8_t *block;   /* BLOCK_BYTES bytes that have not been written yet */
+	uint8_t *block;   /* buffer of BLOCK_BYTES bytes for data that has not been written yet */
 	size_t used;
 	uint8_t *packed;
 	size_t packed_max;
@@ -157,8 +157,8 @@ static int make_temp_path(struct base_outfile *f, struct hdb_error *err)
 }
 
 /*
- * Returns whether the path is a device or named pipe, which is written directly. A pipe of another
- * user is not written, because that user may have planted it.
+ * Returns whether the path is a device or named pipe, which is written directly. heapdb does not
+ * write to a pipe of another user, who may have planted it.
  */
 static bool is_written_in_place(const struct stat *st)
 {

@@ -25,7 +25,7 @@ struct base_outfile_options {
 bool base_names_stdout(const char *path);
 
 /*
- * Notes which files this process inherited, so that an output may be called /dev/fd/3. Must be
+ * Records which files this process inherited, so that an output may be named /dev/fd/3. Must be
  * called before the process opens any file, because only the caller's files may be written.
  */
 void base_note_inherited_files(void);
@@ -63,8 +63,8 @@ int base_outfile_finish(struct base_outfile *file, uint64_t *bytes, struct hdb_e
 void base_outfile_abort(struct base_outfile *file);
 
 /*
- * Write all bytes, at the descriptor's position or at an offset of the file, and continue after
- * interruption by signals. Return false on failure, with errno set.
+ * Write all bytes, at the descriptor's position or at an offset of the file, and resume after an
+ * interruption by a signal. Return false on failure, with errno set.
  */
 bool base_write_all(int fd, const void *data, uint64_t size);
 bool base_write_at(int fd, const void *data, uint64_t size, uint64_t offset);

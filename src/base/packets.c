@@ -192,7 +192,7 @@ int packets_open(struct proto *trace, struct base_vec *copy)
 		*trace = all_of(copy);
 	}
 	/*
-	 * if it is not a trace, other readers may still accept it, whatever else is wrong with it
+	 * if the file is not a trace, ignore the error, because other readers may accept the file
 	 */
 	if (!is_trace(*trace))
 		return HDB_NOTFOUND;

@@ -34,7 +34,7 @@ bool packets_is_message(struct proto message);
 /*
  * Converts *trace, the bytes of a file, to uncompressed packets. Returns HDB_NOTFOUND if the file
  * is not a trace. packets_problem returns the message for errors. *copy must be empty. The caller
- * must release it after use in any case, because it may own the packets.
+ * must always release it after use, because it may own the packets.
  */
 int packets_open(struct proto *trace, struct base_vec *copy);
 

@@ -2,8 +2,8 @@
  * base/pipeline.c - produces items in order on several threads.
  *
  * The calling thread consumes the next item as soon as it is ready, and produces items while it
- * waits. Therefore the pipeline is a plain loop with one thread, and uses two cores with two
- * threads.
+ * waits. With one thread, the pipeline is therefore a plain loop, and with two threads it uses two
+ * cores.
  */
 #include "base/pipeline.h"
 
@@ -17,8 +17,8 @@
 /* ---- measuring ---- */
 
 /*
- * This is a thread-local variable, because no context leads from a pipeline to the command that
- * requests the times of all its pipelines. Only the thread that requested them is measured.
+ * This is a thread-local variable, because a pipeline has no reference to the command that measures
+ * all its pipelines. Only the thread that requested the measurement is measured.
  */
 static _Thread_local struct base_meter *used_meter;
 
@@ -78,7 +78,7 @@ struct run {
 	uint64_t next_item; /* the next item to produce */
 	bool is_stopping;
 	bool is_measured;
-	struct base_meter meter; /* changed while the lock is held */
+	struct base_meter meter; /* protected by the lock */
 };
 
 /* Claims the next item if its slot is free. The lock must be held. */
@@ -182,7 +182,8 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
-	/* If a thread cannot be started, there is one helper fewer, which is not a failure. */
+	/* If a thread cannot be started, the pipeline runs with fewer threads. This is not a
+	 * failure. */
 	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);

@@ -3,7 +3,8 @@
  * calling program has set.
  *
  * After setlocale in such a program, snprintf and strtod may use a decimal comma, and in Turkish i
- * and I are different letters. Answers would depend on the locale, and some are kept in databases.
+ * and I are different letters. Answers, some of which are stored in databases, would then depend on
+ * the locale.
  */
 #ifndef BASE_PLAIN_LOCALE_H
 #define BASE_PLAIN_LOCALE_H

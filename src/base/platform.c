@@ -77,7 +77,7 @@ const char *portable_strerror_r(int number, char *out, size_t size)
 #ifdef __x86_64__
 static struct {
 	bool has_bits, has_vectors;
-	unsigned amd_family; /* 0 means made by another manufacturer */
+	unsigned amd_family; /* 0 means another manufacturer */
 } processor;
 
 /*

@@ -71,8 +71,7 @@ int portable_memfd_create(const char *name, unsigned flags);
 #undef MFD_CLOEXEC
 #define MFD_CLOEXEC 1u
 /*
- * Without O_TMPFILE, opening a directory for writing fails, and callers then create a file with a
- * name.
+ * Without O_TMPFILE, opening a directory for writing fails, so callers create a named file instead.
  */
 #undef O_TMPFILE
 #define O_TMPFILE 0

@@ -11,7 +11,7 @@
 /* The unread rest of a message; borrowed. */
 struct proto {
 	const uint8_t *at, *end;
-	bool is_bad; /* whether the message did not end at the end of a field */
+	bool is_bad; /* whether the message ended in the middle of a field */
 };
 
 enum proto_wire { PROTO_VARINT = 0, PROTO_64 = 1, PROTO_BYTES = 2, PROTO_32 = 5 };

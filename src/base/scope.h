@@ -1,5 +1,5 @@
 /*
- * base/scope.h - releases variables at the end of their scope, however the scope is left.
+ * base/scope.h - releases variables at the end of their scope, regardless of how the scope is left.
  *
  * This allows TRY in functions that own memory, and shows the ownership where a variable is
  * declared. Such a variable must be initialised with NULL or zeros.

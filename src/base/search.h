@@ -1,5 +1,5 @@
 /*
- * base/search.h - binary search in any sorted data; the caller does the comparison.
+ * base/search.h - binary search in any sorted data. The caller compares elements.
  *
  * struct base_search s = base_search_in(count);
  *

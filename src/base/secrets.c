@@ -1,6 +1,6 @@
 /*
- * base/secrets.c - finds the places in a string where a rule of secrets.rules could match, and
- * tries the rule there.
+ * base/secrets.c - finds the positions in a string at which a rule of secrets.rules could match,
+ * and tries the rule there.
  *
  * There are three kinds of rules. Words with which a secret begins are found by a hash of their
  * first three bytes. Names of secrets are found by the assignment of a value. Loose patterns are
@@ -21,7 +21,7 @@
 /* Size of a part, and of its overlap with the next part, in bytes or chars. */
 #define PART_UNITS 65536u
 #define OVERLAP_UNITS 512u
-/* Limits on the steps and the memory of a rule at one place. */
+/* Limits on the steps and the memory of a rule at one position. */
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
 /*
@@ -37,13 +37,14 @@
 #define VALUE_MIN 4u
 #define VALUE_MAX 200u
 /*
- * Maximum number of bytes that a pattern examines, and maximum number of places in a part at which
- * a pattern is tried.
+ * Maximum number of bytes that a pattern examines, and maximum number of positions in a part at
+ * which a pattern is tried.
  */
 #define REACH_MAX 4096u
 #define TRIES_MAX 4096u
 /*
- * Minimum number of different bytes in a secret that has a format. A text with fewer is an example.
+ * Minimum number of different bytes in a secret that has a format. Text with fewer different bytes
+ * is assumed to be an example.
  */
 #define DISTINCT_MIN 6u
 
@@ -111,8 +112,9 @@ struct base_secret_search {
 	/* the part being searched */
 	const uint8_t *p;
 	size_t size, whole; /* number of bytes in the part, and of characters in the whole text */
-	size_t end;         /* secrets that begin after this will be found in the next part */
-	unsigned tries;     /* number of places left for the part */
+	size_t end;         /* secrets that begin after this position will be found in the next
+			     * part */
+	unsigned tries;     /* number of positions in the part that may still be tried */
 	bool is_first;
 	int (*take)(void *ctx, const struct base_secret_hit *hit, struct hdb_error *err);
 	void *ctx;
@@ -417,8 +419,8 @@ static bool is_accepted(const struct base_secret_search *s, const struct base_se
 /* ---- names and values ---- */
 
 /*
- * Returns whether the last word of a name is "pw": pw, db.pw, DB_PW or dbPw. Without a boundary
- * before it, other words end in these letters.
+ * Returns whether the last word of a name is "pw": pw, db.pw, DB_PW or dbPw. Without a word
+ * boundary, "pw" may be the end of another word.
  */
 static bool ends_in_pw(const uint8_t *name, size_t size)
 {
@@ -429,8 +431,8 @@ static bool ends_in_pw(const uint8_t *name, size_t size)
 }
 
 /*
- * Writes a name in lower case without separators, and "pwd" for a last word "pw", which is too
- * short for the table. Returns its size, or 0 if it is too long.
+ * Writes a name in lower case without separators, and replaces a last word "pw", which is too short
+ * for the table, with "pwd". Returns its size, or 0 if it is too long.
  */
 static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size_t size,
 			 uint8_t out[NAME_MAX_BYTES])
@@ -507,7 +509,7 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	}
 	if (base_secrets_has_name(s, (const char *)p, size))
 		return dots || !digits;
-	/* names of packages, files, types and constants */
+	/* looks like the name of a package, file, type or constant */
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 

@@ -70,8 +70,8 @@ int base_secrets_find(struct base_secret_search *search, const struct base_secre
 /* Returns whether something with this name has a secret value. */
 bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
 /*
- * Returns whether the values of a field are secret, whatever they look like, and sets *rule to the
- * rule that says so.
+ * Returns whether the values of a field are secret, regardless of their contents, and sets *rule to
+ * the rule that applies.
  */
 bool base_secrets_has_field(const char *class_name, const char *field, unsigned *rule);
 /* A value and its name. */

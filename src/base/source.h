@@ -1,9 +1,9 @@
 /*
  * base/source.h - a byte source, which returns windows (pointer and length) of a file at an offset.
  *
- * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers do
- * not know which kind they use. A window belongs to a view, and stays valid until the view requests
- * another one or is released. Each thread has its own views.
+ * One kind of source maps the file; another inflates frames on demand (base/frames.h). Readers work
+ * with both kinds. A window belongs to a view, and stays valid until the view requests another one
+ * or is released. Each thread has its own views.
  */
 #ifndef BASE_SOURCE_H
 #define BASE_SOURCE_H
@@ -61,10 +61,10 @@ struct base_view {
 	const uint8_t *data; /* bytes of the window, borrowed */
 	uint64_t start;      /* offset of the window in the source */
 	uint64_t end;        /* offset after the last byte of the window */
-	void *lent;          /* used by the source: the memory behind the window */
+	void *lent;          /* used by the source: the memory that backs the window */
 };
 
-/* Releases the window, if the view has one. The view can be used again afterwards. */
+/* Releases the window, if any. The view can be used again afterwards. */
 static inline void base_view_release(struct base_view *view)
 {
 	if (view->src && view->src->unlend && view->lent)

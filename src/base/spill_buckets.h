@@ -58,15 +58,15 @@ struct base_buckets {
 	struct base_bucket *bucket;
 	uint32_t bucket_count;
 	uint32_t chunk_bytes;
-	/* maximum number of used bytes for which a chunk has room for another record */
+	/* a chunk with at most this number of used bytes has room for another record */
 	uint32_t full;
-	uint64_t kept_bytes;   /* part of the budget that is reserved for others */
+	uint64_t kept_bytes;   /* part of the budget that is reserved for other structures */
 	struct base_vec slots; /* struct base_bucket_slot */
 	struct base_vec slabs; /* struct base_bucket_slab */
 	bool has_small_slabs;
 	uint32_t free_slot;   /* first free slot in memory */
-	uint32_t free_place;  /* first free place in the file */
-	uint64_t place_count; /* number of places in the file */
+	uint32_t free_place;  /* first free slot in the file */
+	uint64_t place_count; /* number of slots in the file */
 	struct base_spill spill;
 };
 

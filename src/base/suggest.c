@@ -10,7 +10,7 @@
 
 /* Maximum length of a word that is considered a typing error. */
 #define NAME_MAX_SIZE 100
-/* A class name is suggested only if fewer letters than this differ. */
+/* A class name is suggested only if it differs in fewer letters than this. */
 #define CLASS_CHANGES ((size_t)4)
 
 void base_suggest_init(struct base_suggest *s, const char *wanted, size_t size)

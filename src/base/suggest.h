@@ -1,5 +1,6 @@
 /*
- * base/suggest.h - finds the known name nearest to a mistyped one; searches word lists.
+ * base/suggest.h - finds the known name that is nearest to a mistyped name, and searches word
+ * lists.
  */
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
@@ -10,7 +11,7 @@
 struct base_suggest {
 	const char *wanted; /* borrowed */
 	size_t size;        /* its bytes */
-	const char *best;   /* nearest name tried; NULL if none is near */
+	const char *best;   /* nearest candidate so far; NULL if none is near */
 	size_t distance;    /* edit distance of `best` */
 };
 

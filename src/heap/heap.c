@@ -386,7 +386,7 @@ static int fail_class(const struct heap *heap, uint32_t ix, struct hdb_error *er
 
 /*
  * Reads an object. Loads the classes first, because they determine its size. Checks class numbers,
- * which come from the file and which callers use as indexes.
+ * because they come from the file and callers use them as indexes.
  */
 int heap_object(struct heap *heap, uint32_t ix, struct heap_object *out, struct hdb_error *err)
 {

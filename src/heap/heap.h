@@ -305,8 +305,8 @@ static inline bool heap_leaves_out(const struct heap *heap, uint32_t heap_no)
 }
 
 /*
- * Switches the filter on if is_choosing is set, so that passes see only what rows show. The
- * opposite of heap_show_all.
+ * Switches the filter on if is_choosing is set, so that passes see only the objects that rows show.
+ * The opposite of heap_show_all.
  */
 static inline bool heap_show_chosen(struct heap *heap)
 {

@@ -82,8 +82,8 @@ static bool is_name_of(const struct sought *sought, const char *name)
 }
 
 /*
- * Returns whether `name` is the expanded name of a field. Scala so renames a private field that
- * other classes access: "scala$Map$Map2$$key1" is the field key1 of scala.Map$Map2.
+ * Returns whether `name` is the expanded name of a field. Scala renames a private field in this way
+ * if other classes access it: "scala$Map$Map2$$key1" is the field key1 of scala.Map$Map2.
  */
 static bool is_expanded_name_of(const struct sought *sought, const char *class_name,
 				const char *name)
@@ -234,8 +234,8 @@ int heap_instance_open(struct heap *heap, uint32_t ix, struct heap_instance *out
 }
 
 /*
- * Reads a field at a place. Checks that the place is within the instance, whose record may be
- * shorter than its class requires.
+ * Reads the field at a position. Checks that the position is within the instance, whose record may
+ * be shorter than its class requires.
  */
 int heap_place_value(struct base_view *view, const struct heap_instance *instance,
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err)

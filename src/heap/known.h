@@ -58,8 +58,8 @@ int heap_place_value(struct base_view *view, const struct heap_instance *instanc
 		     struct heap_place place, struct heap_value *out, struct hdb_error *err);
 
 /*
- * Finds the place of a field in instances of class_no. Returns HDB_NOTFOUND if the field does not
- * exist, or if the path follows references.
+ * Finds the position of a field in instances of class_no. Returns HDB_NOTFOUND if the field does
+ * not exist, or if the path follows references.
  */
 int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, struct heap_place *out,
 		    struct hdb_error *err);

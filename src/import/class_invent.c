@@ -48,7 +48,7 @@ unsigned import_mat_alignment(const struct import *im)
 
 /*
  * Invents the next ID that does not belong to an object or a class. IDs that have been or will be
- * invented are looked up in class_map, because the set does not contain them until it is finished
+ * invented are looked up in class_map, because im->ids does not contain them until it is finished
  * again.
  */
 static int add_next_id(struct import *im, uint64_t *next_id, struct hdb_error *err)

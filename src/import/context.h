@@ -213,7 +213,7 @@ struct import_evidence {
 	uint64_t previous_array, previous_array_end;
 	/* number of object arrays that would overlap the next object if references had 8 bytes */
 	uint64_t wide_overlaps;
-	/* number of distances between neighbours, by the number of low zero bits */
+	/* number of distances between neighbours, by number of low zero bits */
 	uint64_t low_bits[IMPORT_LOW_BITS +
 			  /* number of distances between neighbours, by number of low zero bits */
 			  1];
@@ -289,8 +289,8 @@ struct import_flat_field {
  */
 void import_find_flat(struct import *im);
 /*
- * Returns whether an ID is not an address although other IDs are. The distances before and after
- * such an object are not evidence of sizes.
+ * Returns whether an ID is not an address although other IDs are. The distances to and from such an
+ * object are not evidence of sizes.
  */
 static inline bool import_is_apart(const struct import *im, uint64_t id)
 {
@@ -304,8 +304,8 @@ int import_flat_begin(struct import *im, struct hdb_error *err);
 int import_flat_end(struct import *im, struct hdb_error *err);
 
 /*
- * zeroed.c: returns the index from which the contents of byte and char arrays are missing, or 0 if
- * arrays are complete.
+ * Returns the index from which the contents of byte and char arrays are missing, or 0 if arrays are
+ * complete. Defined in zeroed.c.
  */
 uint64_t import_zeroed_from(const struct import *im);
 /* Returns whether all byte and char arrays of the dump contain the same single value. */
@@ -353,8 +353,8 @@ int import_write_classes(struct import *im, struct hdb_error *err);
 
 /* names.c */
 /*
- * Returns the number of the string's place, or BASE_IDMAP_NONE if the dump does not contain a
- * string with this ID.
+ * Returns the number of the string's position in im->strings, or BASE_IDMAP_NONE if the dump does
+ * not contain a string with this ID.
  */
 uint32_t import_text_place_no(const struct import *im, uint64_t string_id);
 /*
@@ -368,9 +368,9 @@ const struct import_text_place *import_text_place_at(const struct import *im, ui
  */
 const struct import_text_place *import_text_place(const struct import *im, uint64_t string_id);
 /*
- * The string at a place. It is borrowed until `view` is used again. A string longer than
- * STORE_TEXT_MAX bytes is truncated and reported as a problem of the dump. Reading fails with
- * HDB_EIO if the string cannot be read.
+ * Reads the string at a recorded position. The string is borrowed until `view` is used again. A
+ * string longer than STORE_TEXT_MAX bytes is truncated and reported as a problem of the dump.
+ * Reading fails with HDB_EIO if the string cannot be read.
  */
 struct import_text {
 	const char *bytes;

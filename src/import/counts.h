@@ -71,8 +71,7 @@ static inline uint64_t import_counts_key(const struct import_counting *c,
 							       o->body_size & 15;
 	const uint32_t period = c->counts->period[width];
 	/*
-	 * A division would dominate the cost. Most periods are powers of two, for which a mask
-	 * replaces it.
+	 * A division would dominate the cost. Most periods are powers of two, so a mask suffices.
 	 */
 	const uint64_t rest = period & (period - 1) ? o->length % period : o->length & (period - 1);
 

@@ -40,7 +40,7 @@ static void join(struct import_distance *to, const struct import_distance *from)
 
 /*
  * Returns the distance minus the size of the elements. If the length is impossible, returns
- * INT64_MIN, which contradicts every model.
+ * INT64_MIN, a value that contradicts every model.
  */
 static int64_t without(uint64_t distance, uint64_t elements, uint64_t width)
 {

@@ -67,8 +67,8 @@ struct idset {
 };
 
 /*
- * Computes a hash of an ID for direct-mapped caches. A hostile dump can cause cache misses, but no
- * worse harm.
+ * Computes a hash of an ID for direct-mapped caches. A hostile dump can cause cache misses, but
+ * nothing worse.
  */
 static inline uint32_t import_id_hash(uint64_t id)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * IDs below this limit were invented by the import. They are far from the heap and therefore
- * excluded from the span.
+ * IDs below this limit were invented by the import. They are far below the heap's addresses and
+ * therefore excluded from the span.
  */
 #define LOW_END 65536u
 /* Number of IDs per part of the span. */

@@ -29,8 +29,8 @@
 #define KEPT_SIZE_HINT (4ull << 40)
 
 /*
- * Estimates for messages: a database takes at most 1/SPACE_PART of the size of the dump, or
- * 1/SPACE_PART_KEPT if the database contains the dump.
+ * Used in messages to estimate the required space: a database takes at most 1/SPACE_PART of the
+ * size of the dump, or 1/SPACE_PART_KEPT if the database contains the dump.
  */
 #define SPACE_PART 4u
 #define SPACE_PART_KEPT 3u
@@ -518,7 +518,7 @@ int import_dump(struct import_paths paths, const struct hdb_import_options *opt,
 	if (r != HDB_OK)
 		goto out;
 	writer = im->writer;
-	im->writer = NULL; /* store_publish frees it even after a failure */
+	im->writer = NULL; /* store_publish frees the writer even after a failure */
 	base_stage(work, "syncing", 0, "");
 	drop_dump(im);
 	if ((r = store_publish(writer, &file_bytes, err)) != HDB_OK)

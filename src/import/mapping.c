@@ -350,7 +350,7 @@ bool import_mapping_field(const struct import_mapping *m, uint32_t no, const cha
 	return false;
 }
 
-/* Makes the frame described by a member line, if the line of code belongs to the method. */
+/* Fills in the frame that a member line describes, if the line of code belongs to the method. */
 static void make_frame(const struct parsed *p, int32_t line, struct import_mapping_frame *out)
 {
 	const char *dot = memrchr(p->name.text, '.', p->name.size);

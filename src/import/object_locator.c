@@ -394,7 +394,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
-	/* All wanted objects belong to one block, and the pieces of that block are read. */
+	/* All requested objects belong to one block, so the pieces of that block are read. */
 	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
@@ -408,7 +408,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 	}
 }
 
-/* In an ordered dump, moves to the next piece that may contain wanted objects. */
+/* In an ordered dump, moves to the next piece that may contain requested objects. */
 static bool next_of_pieces(struct import_piece_reader *reader)
 {
 	const struct import_wanted *wanted = &reader->wanted;
@@ -434,7 +434,7 @@ static bool next_piece(struct import_piece_reader *reader)
 
 	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
-	/* In a disordered dump, each wanted object is a separate piece. */
+	/* In a disordered dump, each requested object counts as a separate piece. */
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
 		const uint64_t ix = reader->first_ix + i;

@@ -246,7 +246,7 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 	const struct missing m = { .id = id, .from_ix = ix };
 
 	s->missing_count++;
-	/* The whole list is limited to this many entries, so a single block does not need more. */
+	/* The whole list is limited to this many entries, so one buffer suffices. */
 	if (s->missing.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	return base_vec_push(&s->missing, &m, sizeof(m), err);

@@ -155,7 +155,7 @@ struct block_builder {
 	 */
 	uint32_t primitive_entry[16];
 	struct builder_class classes[BUILDER_CLASSES];
-	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bit set: classes with a usual_count */
+	uint64_t unnoted[BUILDER_CLASSES / 64]; /* bit set: classes whose usual_count is not 0 */
 
 	/* ---- the objects of the block ---- */
 

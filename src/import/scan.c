@@ -1,7 +1,7 @@
 /*
  * import/scan.c - the first pass: reads every record of the dump once, in file order.
  *
- * It collects the set of object IDs, the classes, the places of strings, the roots, threads,
+ * It collects the set of object IDs, the classes, the positions of strings, the roots, threads,
  * traces, frames and heaps, and the records of profiling agents. It does not read the contents of
  * objects. Worker threads prescan chunks of the file. The calling thread follows with the walk.
  * Only the walk decides which records are in the dump. The walk takes the results of a prescan if

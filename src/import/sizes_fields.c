@@ -294,7 +294,8 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 		if (i % STEP_CLASSES == 0)
 			TRY(base_step(im->work, i, err));
 	}
-	assert(im->known.class_no < im->classes.count); /* synthesised if the dump has none */
+	assert(im->known.class_no < im->classes.count); /* synthesised if the dump does not contain
+							 * it */
 	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,
 			      model->align_bytes);
 	for (uint32_t no = 0; no < im->classes.count; no++)

@@ -39,7 +39,7 @@
  * of 8.
  */
 #define ODD_IDS_SHARE 100u
-/* Header sizes x reference widths x versions. */
+/* Maximum number of candidates: header sizes x reference widths x versions. */
 #define TRIES_MAX 18
 /*
  * First JDK version with the field layout builder, with headers of 8 bytes, with elements directly

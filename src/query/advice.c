@@ -1,4 +1,4 @@
-/* query/advice.c - turns the query that a rule recommends into cells and a command. */
+/* query/advice.c - converts the query that a rule recommends to cells and a command. */
 #include "query/advice.h"
 
 #include <stdio.h>
@@ -44,14 +44,14 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 	if (!text)
 		return HDB_OK;
 	run = parts_of(text);
-	/* A user's rule may contain any text. A name this long is not that of a query. */
+	/* A user's rule may contain any text, but no query has a name this long. */
 	if (run.query_size >= sizeof(out->query) || run.target_size >= sizeof(out->target))
 		return HDB_OK;
 	if (is_target(&run, "object") && subject.ix != HEAP_NONE) {
 		TRY(heap_id(heap, subject.ix, &id, err));
 		(void)snprintf(out->target, sizeof(out->target), "0x%" PRIx64, id);
 	} else if (is_target(&run, "object") || is_target(&run, "class")) {
-		/* A truncated class name could be that of another class. */
+		/* A truncated class name could be the name of another class. */
 		if (!class_name[0] || strlen(class_name) >= sizeof(out->target))
 			return HDB_OK;
 		(void)snprintf(out->target, sizeof(out->target), "%s", class_name);

@@ -1,6 +1,6 @@
 /*
- * query/advice.h - advice: a text with "{run}" in place of a command, and the parts of the
- * command's query. Terminals show the command; the page shows a link.
+ * query/advice.h - advice: a text with "{run}" instead of a command, and the parts of the command's
+ * query. Terminals show the command; the page shows a link.
  *
  * Rules write the query as "QUERY [object|class|TARGET] [--NAME VALUE]", where `object` and `class`
  * stand for the object and the class that the rule was applied to.
@@ -31,7 +31,7 @@ int query_action_find(struct heap *heap, const char *run, struct query_subject s
 		      struct query_action *out, struct hdb_error *err);
 
 /*
- * Writes the advice with a command in place of "{run}". The command does not name the object or
+ * Writes the advice with "{run}" replaced by a command. The command does not name the object or
  * class.
  */
 void query_advice_text(const char *words, const char *run, struct base_text to);

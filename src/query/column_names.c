@@ -1,6 +1,6 @@
 /*
- * query/column_names.c - collects the distinct strings of a text column, so that it can store
- * indexes in place of strings.
+ * query/column_names.c - collects the distinct strings of a text column, so that the column can
+ * store indexes instead of strings.
  */
 #include "base/scope.h"
 #include "base/sort.h"

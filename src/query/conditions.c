@@ -19,7 +19,7 @@
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, LEAKS, SECRETS, GROWTH };
 
-/* In the order of enum measure, because a function's index is the measure. */
+/* The order is that of enum measure, because a function's index is the number of its measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -47,7 +47,8 @@ struct condition {
 
 /* ---- reading ---- */
 
-/* Returns whether the condition has a measure without a target, which only some queries provide. */
+/* Returns whether the condition uses a measure without a target. Only some queries provide such
+ * measures. */
 static bool is_own(const struct condition *c)
 {
 	return c->measure >= SUSPECTS && c->measure <= SECRETS;
@@ -58,7 +59,7 @@ static int wrong(const struct condition *c, const char *what, struct hdb_error *
 	return hdb_fail(err, HDB_EUSAGE, "--fail-if '%s': %s", c->text, what);
 }
 
-/* Takes "measure SIGN number" from the two sides of a comparison. */
+/* Splits a comparison of the form "measure SIGN number" into its parts. */
 static int take_parts(struct condition *c, const struct base_node *left,
 		      const struct base_node *right, struct hdb_error *err)
 {
@@ -117,7 +118,7 @@ static int check(const struct condition *c, size_t side_count, const struct quer
 	return HDB_OK;
 }
 
-/* Reads the next condition, from option *no on. Returns HDB_OK or HDB_END. */
+/* Reads the next condition, starting at option number *no. Returns HDB_OK or HDB_END. */
 static int next_condition(const struct query *q, size_t *no, struct condition *c,
 			  struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * query/conditions.h - the --fail-if option: conditions that make heapdb fail, for builds that
- * monitor heap size.
+ * query/conditions.h - the --fail-if option: conditions under which heapdb exits with a failure,
+ * for builds that monitor heap size.
  *
  * condition  measure OP number
  * measure    count(TARGET) | shallow(TARGET) | retained(TARGET) | suspects() | leaks() | secrets()

@@ -1,4 +1,4 @@
-/* query/coverage.c - sets the facts that say which objects an answer covers. */
+/* query/coverage.c - sets the facts that describe which objects an answer covers. */
 #include "query/coverage.h"
 
 #include "analysis/groups.h"
@@ -16,7 +16,7 @@ int query_read_population(struct query *q, struct hdb_error *err)
 	const bool others = query_option(q, "unreachable") != NULL,
 		   all = query_option(q, "all") != NULL;
 
-	/* Without --unreachable, an option --all means something else. */
+	/* If the query has no option --unreachable, its option --all means something else. */
 	if (!query_find_option(q->def, "unreachable"))
 		return HDB_OK;
 	if (others && all)

@@ -34,8 +34,8 @@ static inline bool query_counts(const struct query *q, bool is_reachable)
 }
 
 /*
- * Set the facts about unreachable objects: for the whole heap, from the `whole` table, which is
- * built if needed; or with the given numbers.
+ * Set the facts about unreachable objects: either for the whole heap, from the `whole` table, which
+ * is built if needed, or from the given numbers.
  */
 void query_report_heap(struct query *q);
 /*

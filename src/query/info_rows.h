@@ -13,7 +13,7 @@ struct info_rows {
 	struct base_vec rows; /* struct row (info_rows.c) */
 };
 
-/* The `row` and `close` functions of such a query. */
+/* The `row` and `close` functions for queries that use these rows. */
 int info_row(struct query *q, size_t no, struct hdb_error *err);
 void info_close(struct query *q);
 

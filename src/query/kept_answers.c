@@ -29,7 +29,7 @@
 struct query_kept {
 	enum store_table table;
 	struct base_vec arguments; /* bytes; see put_arguments */
-	uint64_t key;              /* their hash, or 0 if there are none */
+	uint64_t key;              /* hash of the arguments, or 0 if there are none */
 	uint64_t began_ms;
 	/* when reading back: */
 	bool is_replayed;
@@ -288,8 +288,8 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	    !store_table_revision(q->def->keeps) || q->args.before_count || q->heap->rules_path)
 		return HDB_NOTFOUND;
 	/*
-	 * Without the dump, a new answer could lack values that a stored one has, so do not use
-	 * stored answers.
+	 * Without the dump, a new answer could lack values that a stored answer has. For
+	 * consistency, do not use stored answers.
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
@@ -346,7 +346,7 @@ void query_kept_add(struct query *q)
 
 	if (!k || k->is_replayed || k->is_full)
 		return;
-	/* Rows that are only counted have no cells to record. */
+	/* If rows are only counted, there are no cells to record. */
 	k->is_full = q->is_counting || q->renamed;
 	for (size_t i = 0; i < q->column_count && !k->is_full; i++) {
 		const struct hdb_value *value = &q->cells[q->columns[i]];

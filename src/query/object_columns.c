@@ -35,7 +35,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* If the user chooses the columns, depth is one of the choices. */
+		/* If the user chooses the columns, the choice decides about depth. */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)

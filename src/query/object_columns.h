@@ -28,7 +28,7 @@ int query_show_object_columns(struct query *q, struct hdb_error *err);
 bool query_is_object_column(const struct query *q, size_t column);
 /* Sets the cells of the object columns. Called after `next`. */
 int query_fill_object_columns(struct query *q, struct hdb_error *err);
-/* Sets *is_elsewhere to whether the row's object is in a heap other than the requested one. */
+/* Sets *is_elsewhere to whether the row's object is in a heap other than the requested heap. */
 int query_is_elsewhere(struct query *q, bool *is_elsewhere, struct hdb_error *err);
 
 #endif

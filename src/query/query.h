@@ -144,14 +144,15 @@ enum query_use {
 	/* adds only the column `native`, for the object of the row */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
-	/* shows retained sizes only if they are already known, because the answer must be fast */
+	/* shows retained sizes only if they have been computed already, because the answer must be
+	 * fast */
 	QUERY_IF_KNOWN = 64,
 	/* with --heap, the query reads all objects and filters them itself with heap_passes_over */
 	QUERY_CHOOSES_HEAP = 128,
 	QUERY_USES_ALL = 7
 };
 
-/* Indexes of the object columns, or SIZE_MAX for those that the query lacks. */
+/* Indexes of the object columns, or SIZE_MAX if the query has no such column. */
 struct query_object_places {
 	bool is_used;
 	size_t id, native, retained_native, heap, depth, heaps[4];
@@ -164,7 +165,7 @@ struct query {
 	struct heap *heap;      /* borrowed */
 	struct derive *derive;  /* borrowed */
 	struct base_work *work; /* borrowed */
-	/* the same three, as analyses expect them */
+	/* the previous three members, in the form that analyses expect */
 	struct session session;
 	struct hdb_query_args args; /* its arrays and strings are borrowed */
 	/*
@@ -284,12 +285,12 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 						       &q->def->spec.columns[column];
 }
 
-/* Returns whether a column is shown. Columns that are not shown need not be computed. */
+/* Returns whether a column is shown. Hidden columns need not be computed. */
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For `open` functions: turns the query into another and calls that one's `open`. The state is
- * lost, and no facts may have been set.
+ * For `open` functions: replaces the query by another query and calls the `open` function of the
+ * latter. The state is discarded, and no facts may have been set.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 
@@ -297,8 +298,8 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 
 /*
  * Functions that set cells and facts return nothing. If one fails (because memory is exhausted or
- * the database cannot be read), the query keeps the first error, and the framework reports it in
- * place of the row or the opening. So `open` and `next` need not check.
+ * the database cannot be read), the query keeps the first error, and the framework reports it
+ * instead of the row or the opened query. `open` and `next` therefore need not check.
  */
 void query_fail(struct query *q, int code, const struct hdb_error *why);
 /* Returns HDB_OK, or the first error. */
@@ -413,20 +414,20 @@ size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
 /*
- * Returns a column, or NULL after the last. Columns that are not shown come after those that are.
+ * Returns a column, or NULL after the last. Hidden columns follow the shown columns.
  */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*
- * Finds a column by name. Columns that are not shown come after those that are, and are null.
- * Returns SIZE_MAX if the spec has no such column.
+ * Finds a column by name. Hidden columns follow the shown columns, and are null. Returns SIZE_MAX
+ * if the spec has no such column.
  */
 size_t query_find_shown(const struct query *q, const char *name);
 /* Returns the current row's cell in shown column `column`. */
 const struct hdb_value *query_value(const struct query *q, size_t column);
 /* Returns the current row's cell in the column with this name, which the spec must contain. */
 const struct hdb_value *query_cell(const struct query *q, const char *column);
-/* Returns whether the current row's cell in this column is the given string. */
+/* Returns whether the current row's cell in this column equals the given string. */
 bool query_cell_is(const struct query *q, const char *column, const char *text);
 /* Returns the common facts, which precede the answer's own facts; static. */
 const struct hdb_column *query_common_facts(size_t *count);

@@ -4,7 +4,8 @@
  * memory depends only on the limit.
  *
  * Rows connected by their column "level" (enum query_order) stay together: they are sorted among
- * those with the same parent, then arranged in preorder. This keeps all rows, whatever the limit.
+ * those with the same parent, then arranged in preorder. In this case all rows are kept, regardless
+ * of the limit.
  */
 #include "base/bytes.h"
 #include "base/scope.h"
@@ -25,7 +26,7 @@
 
 /* A stored row: column_count numbers of 8 bytes, as many types of one byte, and the strings. */
 struct kept_row {
-	uint64_t order; /* row number; breaks ties between equal keys */
+	uint64_t order; /* row number, which breaks ties between equal keys */
 	/* for rows with levels, 1 + `order` of the parent, or 0 if none */
 	uint64_t parent;
 	uint32_t size_bytes; /* size of the whole structure */
@@ -46,7 +47,7 @@ struct query_sorted {
 	/* whether the rows are sorted; before that, they form a heap if there is a limit */
 	bool is_ordered;
 	bool only_heads; /* whether rows with a parent stay in their original order */
-	bool is_early;   /* whether a row can be dropped once its key is set */
+	bool is_early;   /* whether a row can be dropped as soon as its key is set */
 	uint64_t limit;  /* number of rows to keep, or 0 for all */
 	uint64_t left;   /* number of rows dropped early */
 	struct base_stage stage;
@@ -179,7 +180,7 @@ static bool is_before(const struct query_sorted *s, const struct kept_row *a,
 	return compare_keys(s, &x, &y) < 0;
 }
 
-/* Moves the row at `at` down the heap until it comes after all rows below it. */
+/* Moves the row at `at` down the heap until it sorts after all rows below it. */
 static void sift_down(const struct query_sorted *s, size_t at, size_t count)
 {
 	struct kept_row **rows = s->rows.data;

@@ -100,7 +100,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(void)snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
-		/* This dump may lack these heaps. */
+		/* This dump may not have these heaps. */
 		if (strncmp(column->name, "retained_heap", 13) != 0)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
@@ -307,7 +307,7 @@ void query_set_text_n(struct query *q, size_t column, const char *text, size_t s
 /* The text of a string. */
 struct string_text {
 	char small[STRING_BYTES];
-	char *large; /* owned; NULL if the text is in `small` */
+	char *large; /* owned; NULL if the string is in `small` */
 	size_t size;
 };
 
@@ -315,7 +315,7 @@ struct string_text {
 static int read_string(struct query *q, uint32_t ix, struct string_text *text,
 		       struct hdb_error *err)
 {
-	/* cppcheck-suppress ctuuninitvar ; the array is written, not read */
+	/* cppcheck-suppress ctuuninitvar ; the function writes the array and does not read it */
 	struct heap_utf8 out = { .buf = text->small, .size = STRING_BYTES };
 	int r;
 

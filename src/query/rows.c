@@ -63,7 +63,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	q->population = def->population;
 	TRY(make_cells(q, err));
 	TRY(query_read_population(q, err));
-	/* The shared options have already been read; only the columns differ. */
+	/* The shared options have already been read. Only the columns must be set again. */
 	TRY(query_begin_columns(q, err));
 	return prepare(q, err);
 }
@@ -84,8 +84,8 @@ static int absent_column(const struct query *q, size_t column, struct hdb_error 
 }
 
 /*
- * Returns whether the user chooses columns before rows are read; columns to sort by are then also
- * filled in.
+ * Returns whether the user chooses columns before rows are read; if so, columns to sort by are
+ * filled in, too.
  */
 static bool chooses_columns(const struct query *q)
 {
@@ -345,7 +345,7 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* Set even after a failure, which leaves the query in an undefined state. */
+		/* Set even after a failure, because the query is then in an undefined state. */
 		q->has_ended = true;
 		return r;
 	}

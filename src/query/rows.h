@@ -61,8 +61,8 @@ int query_sort(struct query *q, size_t column, bool descending, uint64_t limit,
 bool query_sort_looks_at(const struct query *q, size_t column);
 
 /*
- * Sets *wanted to whether the current row can be among the first `limit` rows. A row that cannot
- * has then been counted.
+ * Sets *wanted to whether the current row can be among the first `limit` rows. Otherwise, the row
+ * has already been counted.
  */
 int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
 

@@ -10,7 +10,7 @@
 /* Copies record `no` of the definition's table (`rows_of`). */
 int query_record(struct query *q, size_t no, void *record, struct hdb_error *err);
 
-/* Sets a text column to a string of the dump, or to null for STORE_NONE. */
+/* Sets a text column to a string of the dump, or to null if the number is STORE_NONE. */
 void query_set_dump_text(struct query *q, size_t column, uint32_t text_no);
 
 /*

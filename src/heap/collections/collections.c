@@ -433,7 +433,7 @@ static int open_part(struct heap *heap, const struct heap_collection *c, uint64_
 	return !part->inner ? HDB_NOTFOUND : HDB_OK;
 }
 
-/* Sums the sizes and capacities of the parts. */
+/* Adds up the sizes and capacities of the parts. */
 static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	struct heap_collection part;

@@ -27,7 +27,7 @@
  * demand.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
-/* Number of array elements read at a time. */
+/* Number of array elements that are read at a time. */
 #define ELEMENTS 512
 
 /*

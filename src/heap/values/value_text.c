@@ -107,7 +107,7 @@ static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 }
 
 /*
- * Returns whether a row matches a class, which is the case if the class has the first field of the
+ * Returns whether a row matches a class, that is, whether the class has the first field of the
  * template.
  */
 static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
@@ -357,7 +357,7 @@ static void step(struct machine *m, struct frame *f)
 
 /*
  * Writes the value of an object. A nested value pushes a frame instead of recursing, so LEVELS
- * limits the depth, whatever objects refer to each other.
+ * limits the depth even if objects refer to each other.
  */
 void heap_value_text(struct heap *heap, uint32_t ix, char *buf, size_t size)
 {
