@@ -308,6 +308,14 @@ if command -v javac > /dev/null; then
 	done
 fi
 
+# The name of a budget may contain anything: a line stays a line, and SARIF has a URI.
+name=$(printf 'a b\nc\377%%')
+printf 'checks:\n  a: { objects: "java.lang.String <= 0" }\n' > "$name"
+heapdb gate s.heapdb --budget "$name" > out || true
+grep -qF 'limit 0 (a b\nc\xff%:2)' out || fail "text: the budget's name: $(cat -v out)"
+heapdb gate s.heapdb --budget "$name" --format sarif > out || true
+grep -qF '{"uri":"a%20b%0Ac%FF%25"}' out || fail "sarif: the budget's name: $(cat -v out)"
+
 # Errors in a budget, with line and column.
 wrong()
 {

@@ -5,6 +5,8 @@
 #include "heapdb/gate.h"
 #include "heapdb/report.h"
 
+#include <ctype.h>
+
 /* Returns whether nothing was measured: neither dump has the target. */
 static bool gate_is_skipped(const struct gate_check *c)
 {
@@ -39,7 +41,8 @@ static void print_text(struct output *out, const struct gate_budget *b)
 
 		put_text(out, c->has_failed ? "FAIL  " : "ok    ", c->name, ": ");
 		put_text(out, "", c->text, "");
-		output_format(out, " (%s:%zu)\n", b->path, c->line);
+		put_text(out, " (", b->path, "");
+		output_format(out, ":%zu)\n", c->line);
 		for (size_t k = 0; k < c->culprit_count && c->has_failed; k++) {
 			put_text(out, "      object ", c->culprits[k].object, "\n");
 			put_text(out, "      owner  ", c->culprits[k].owner, "\n");
@@ -163,6 +166,16 @@ static void put_json(struct output *out, const char *before, const char *text)
 	output_json(out, text, strlen(text));
 }
 
+/* Writes a path as a URI: other bytes than those of RFC 3986 are escaped. */
+static void put_uri(struct output *out, const char *path)
+{
+	for (; *path; path++)
+		output_format(out,
+			      isalnum((unsigned char)*path) || strchr("-._~/", *path) ? "%c" :
+											"%%%02X",
+			      (unsigned)(unsigned char)*path);
+}
+
 static void put_result(struct output *out, const struct gate_budget *b, size_t i)
 {
 	const struct gate_check *c = &b->checks[i];
@@ -173,9 +186,10 @@ static void put_result(struct output *out, const struct gate_budget *b, size_t i
 	output_format(out, ",\"ruleIndex\":%zu,\"level\":\"%s\",\"message\":{\"text\":", i,
 		      c->has_failed ? "error" : "warning");
 	output_json(out, story.data, story.size);
-	put_json(out,
-		 "},\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":", b->path);
-	output_format(out, "},\"region\":{\"startLine\":%zu,\"startColumn\":%zu}}", c->line,
+	output_string(out,
+		      "},\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
+	put_uri(out, b->path);
+	output_format(out, "\"},\"region\":{\"startLine\":%zu,\"startColumn\":%zu}}", c->line,
 		      c->column);
 	for (size_t k = 0; k < c->culprit_count; k++) {
 		const char *name =
