@@ -48,7 +48,7 @@ static int read_key(struct rewrite_hashes *h, const char *path, struct hdb_error
 	ssize_t n = 0;
 
 	if (fd < 0)
-		return hdb_fail_errno(err, errno, "%s", path);
+		return hdb_fail_open(err, errno, path);
 	while (used < sizeof(bytes) && (n = read(fd, bytes + used, sizeof(bytes) - used)) > 0)
 		used += (size_t)n;
 	(void)close(fd);

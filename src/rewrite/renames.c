@@ -100,7 +100,7 @@ int rewrite_renames_read(struct rewrite_renames *n, const char *path, struct hdb
 	int r = HDB_OK;
 
 	if (!f)
-		return hdb_fail_errno(err, errno, "%s", path);
+		return hdb_fail_open(err, errno, path);
 	errno = 0;
 	while (getline(&line, &room, f) >= 0) {
 		no++;

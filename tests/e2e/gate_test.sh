@@ -374,6 +374,18 @@ grep -q '^  maps: { retained: java.util.HashMap <= [0-9]* KB }$' new.yaml || fai
 expect 0 --budget new.yaml --baseline old.heapdb <<-END
 	0 of 5 checks failed
 END
+# A symbolic link remains one, and a pipe cannot be updated.
+printf 'checks:\n  a: { objects: "java.lang.String <= 5" }\n' > new.yaml
+ln -s new.yaml link.yaml
+heapdb gate s.heapdb --budget link.yaml --update > out 2> err || fail "a linked budget: $(cat err)"
+grep -q 'link.yaml: the limits are updated' err || fail "--update does not say what it did: $(cat err)"
+if [ ! -L link.yaml ] || grep -q '<= 5"' new.yaml; then fail "a linked budget: $(ls -l link.yaml; cat new.yaml)"; fi
+rc=0
+# shellcheck disable=SC2002
+cat new.yaml | heapdb gate s.heapdb --budget /dev/stdin --update > out 2> err || rc=$?
+if [ $rc != 2 ] || ! grep -q -- '--update needs a regular file, not /dev/stdin' err; then
+	fail "a budget in a pipe: exit $rc: $(cat out err)"
+fi
 # It keeps anchors, escapes and tags.
 cat > new.yaml <<-'END'
 	checks:

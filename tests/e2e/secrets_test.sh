@@ -63,6 +63,19 @@ if heapdb secrets --db x.heapdb --fail-if 'secrets() > 3' > out.txt; then
 fi
 grep -q "secrets() > 3 holds ([0-9]*)" out.txt || fail "$(cat out.txt)"
 
+# A terminal of 80 columns shows the owners.
+python3 - <<-'END' || fail "owners on a terminal"
+	import fcntl, os, pty, struct, subprocess, sys, termios
+	sys.path.insert(0, os.environ["HDB_ROOT"] + "/tests/support")
+	from terminal import read_all
+	main, side = pty.openpty()
+	fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+	child = subprocess.Popen(["heapdb", "secrets", "--db", "x.heapdb", "--limit", "5"], stdout=side)
+	os.close(side)
+	head = read_all(main).decode().split("\n")[0]
+	sys.exit(child.wait() != 0 or "owner" not in head)
+END
+
 # The output of redact has no secrets, and its report lists none as remaining.
 for way in "" "--hash" "--arrays text"; do
 	# shellcheck disable=SC2086

@@ -8,6 +8,7 @@
 #include "common/door_rows.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
 /* Maximum number of bytes in a budget, of a condition, and of a formatted ID. */
 #define BUDGET_MAX (1u << 20)
@@ -398,9 +399,12 @@ int cmd_gate(struct cli *cli)
 {
 	BASE_SCOPED(gate_release) struct gate_budget budget = { 0 };
 	BASE_SCOPED(file_text_release) struct file_text file = { 0 };
+	struct stat st;
 
 	if (!cli->opt.budget)
 		return cli_usage(cli, "expected --budget FILE");
+	if (cli->opt.update && stat(cli->opt.budget, &st) == 0 && !S_ISREG(st.st_mode))
+		return cli_usage(cli, "--update needs a regular file, not %s", cli->opt.budget);
 	if (cli->opt.update && strcmp(cli->opt.budget, "-") == 0)
 		return cli_usage(cli, "--update needs a file, not standard input");
 	TRY(cli_read_file(cli, cli->opt.budget, BUDGET_MAX, &file));

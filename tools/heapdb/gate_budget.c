@@ -3,6 +3,7 @@
 
 #include "base/outfile.h"
 
+#include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -344,14 +345,17 @@ static size_t limit_at(const struct file_text *file, const struct gate_check *c)
 int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget)
 {
 	struct base_outfile_options options = { .packing = BASE_PLAIN, .force = true };
+	/* a symbolic link remains a link */
+	BASE_FREED char *path = realpath(file->name, NULL);
 	struct base_outfile *out = NULL;
 	struct stat st;
 	size_t done = 0;
 	int rc;
 
-	if (stat(file->name, &st) == 0)
-		options.mode = st.st_mode & 0777;
-	TRY(base_outfile_create(file->name, &options, &out, &cli->err));
+	if (!path || stat(path, &st) < 0)
+		return hdb_fail_errno(&cli->err, errno, "%s", file->name);
+	options.mode = st.st_mode & 0777;
+	TRY(base_outfile_create(path, &options, &out, &cli->err));
 	rc = HDB_OK;
 	for (size_t i = 0; rc == HDB_OK && i < budget->count; i++) {
 		const struct gate_check *c = &budget->checks[i];
@@ -377,8 +381,11 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 	}
 	if (rc == HDB_OK)
 		rc = base_outfile_write(out, file->data + done, file->size - done, &cli->err);
-	if (rc == HDB_OK)
-		return base_outfile_finish(out, NULL, &cli->err);
-	base_outfile_abort(out);
-	return rc;
+	if (rc != HDB_OK) {
+		base_outfile_abort(out);
+		return rc;
+	}
+	TRY(base_outfile_finish(out, NULL, &cli->err));
+	cli_notice(cli, "%s: the limits are updated", file->name);
+	return HDB_OK;
 }

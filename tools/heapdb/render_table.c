@@ -873,7 +873,8 @@ static void init_columns(struct table *t)
 			   (t->answer->sort && strcmp(t->answer->sort, column->name) == 0);
 		c->matters = is_among(column->name,
 				      "retained|only_retained|retained_delta|wasted|holder|"
-				      "below_objects");
+				      "below_objects") ||
+			     (c->is_text && strcmp(column->name, "owner") == 0);
 		c->is_twin = !t->style->is_wide && !t->answer->is_picked &&
 			     ((!*column_title(column) && strcmp(column->name, "number") == 0) ||
 			      (t->tree != SIZE_MAX && i == t->level));
