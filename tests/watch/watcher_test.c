@@ -426,6 +426,17 @@ static void test_clock_jumps(void **state)
 	assert_int_equal(w.captures, 3);
 }
 
+/* A signal during the only sample is not a success. */
+static void test_once(void **state)
+{
+	struct world w = { 0 };
+
+	(void)state;
+	set_conditions((const char *const[]){ NULL });
+	options.is_once = true;
+	watch(&w, START);
+}
+
 static void test_parsing(void **state)
 {
 	static const struct {
@@ -474,11 +485,17 @@ static void test_parsing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_a_day),       TEST(test_duration),
-		TEST(test_at_most),     TEST(test_skipped),
-		TEST(test_conditions),  TEST(test_growth),
-		TEST(test_pauses),      TEST(test_histogram_after_restart),
-		TEST(test_clock_jumps), cmocka_unit_test(test_parsing),
+		TEST(test_a_day),
+		TEST(test_duration),
+		TEST(test_at_most),
+		TEST(test_skipped),
+		TEST(test_conditions),
+		TEST(test_growth),
+		TEST(test_pauses),
+		TEST(test_histogram_after_restart),
+		TEST(test_clock_jumps),
+		TEST(test_once),
+		cmocka_unit_test(test_parsing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,7 +442,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 			judge(w, &w->jvms[i]);
 		}
 		take_captured(w);
-		if (w->options->is_once && !w->is_capturing)
+		if (w->options->is_once && !w->is_capturing && !world->must_stop(world->ctx))
 			return HDB_OK;
 		if (!w->count && w->options->ends_with_jvm && !w->is_capturing)
 			return HDB_OK;
