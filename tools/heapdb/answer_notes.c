@@ -68,7 +68,7 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 	}
 }
 
-/* Returns the next note matched by the answer, from *at on, or NULL. */
+/* Returns the next note that matches the answer, starting at *at, or NULL. */
 static const struct note *next_matched(const struct answer *answer, size_t *at)
 {
 	struct notes *notes = answer->notes;

@@ -32,10 +32,10 @@ struct hdb_value seconds_text(int64_t ns, struct bytes *text);
 /* Samples of old objects by class, for rows of suspects. */
 struct sampled {
 	struct hdb_rows *rows; /* borrowed */
-	struct call_tree tree; /* classes, and below each the allocating frames */
-	uint64_t last_suspect; /* number of the last suspect that got a sentence */
+	struct call_tree tree; /* classes, with the allocating frames below each class */
+	uint64_t last_suspect; /* number of the last suspect for which a sentence was written */
 	size_t class_name, objects, suspect, text; /* column numbers */
-	struct hdb_value value; /* replaces the text of the current row; null: unchanged */
+	struct hdb_value value; /* replaces the text of the current row, unless it is null */
 	char sentence[1024];
 };
 

@@ -16,14 +16,14 @@
 #include <heapdb/capture_ask.query.h>
 
 struct class_rows {
-	char *next; /* unread part of the VM's text */
+	char *next; /* unread part of the VM's answer */
 	char name[CLASS_NAME_MAX];
 	struct hdb_value values[CLASS_COLUMNS];
 };
 
 /*
- * Parses a line of a class, "   1:   5032   1032344  [B (java.base@17.0.1)". *at is set past its
- * number.
+ * Parses the line of a class, such as " 1: 5032 1032344 [B (java.base@17.0.1)". Its number has
+ * already been read.
  */
 static bool is_class(char *line, char **at)
 {

@@ -4,7 +4,7 @@
  *
  * The command is linked with the static library. Functions declared here must not use the library's
  * prefixes (hdb_, base_, hprof_, store_, graph_, import_, heap_, derive_, query_): a function of
- * the same name would silently replace the library's.
+ * the same name would silently replace the library's function.
  */
 #ifndef HEAPDB_CLI_H
 #define HEAPDB_CLI_H
@@ -36,17 +36,17 @@ struct database {
 /* Flags of a command. */
 enum {
 	NEEDS_DB = 1,    /* main.c locates and opens the database */
-	WRITES = 2,      /* may take long: handle signals and show progress */
+	WRITES = 2,      /* may take a long time, so signals are handled and progress is shown */
 	NAMES_QUERY = 4, /* the first operand is the name of a query */
-	EXPORTS = 8,     /* output for programs: any query, TSV by default */
+	EXPORTS = 8,     /* writes output for programs: any query, as TSV by default */
 	NAMES_DB = 16,   /* the operand, if any, is the database, as with --db */
-	PASSES_ON = 32   /* another program parses the arguments: cli->rest */
+	PASSES_ON = 32   /* another program parses the arguments, which are in cli->rest */
 };
 
 struct cli;
 
 struct command {
-	const char *name; /* "import"; "export dump" is a form with its own options */
+	const char *name; /* such as "import"; "export dump" has its own options and its own row */
 	/*
 	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL if the
 	 * command is not in this build.
@@ -54,13 +54,13 @@ struct command {
 	int (*run)(struct cli *cli);
 	unsigned flags;
 	uint64_t options;     /* accepted options: bits of enum option_group */
-	const char *query;    /* the query it runs, or NULL */
+	const char *query;    /* the query that the command runs, or NULL */
 	const char *synopsis; /* usage after the name, or NULL */
 	const char *summary;  /* one-line description */
 	const char *alias;    /* alternative name, or NULL */
 };
 
-/* Options of `capture` without a process, which lists JVMs. */
+/* Options of `capture` without a process, when it lists JVMs. */
 #define CAPTURE_LIST_OPTIONS (OPTIONS_ROWS | OPTIONS_TABLE | OPTIONS_COLUMNS | OPTIONS_LIMIT)
 
 /* The running command. */
@@ -76,16 +76,18 @@ struct cli {
 	char *db_path, *dump_path; /* located paths; owned, valid while db is open */
 	struct database *before;   /* older databases to compare with; owned */
 	size_t before_count;
-	struct notes *notes; /* notes of db; owned; NULL means not loaded, or none */
+	struct notes *notes; /* notes of db; owned; NULL if they have not been loaded or there are
+			      * none */
 	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
-	char *statement;         /* `export TABLE` or an SQL statement; owned; NULL means neither */
+	char *statement;         /* SQL statement to export, also for `export TABLE`; owned; NULL if
+				  * none */
 	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
 	int verdict;             /* failure of cli_verdict after a complete answer, or 0 */
-	char message_prefix[64]; /* "import", "query retained"; "" for `heapdb FILE` */
-	bool is_implied;         /* `heapdb FILE`: the user typed no command */
+	char message_prefix[64]; /* such as "import" or "query retained"; "" for `heapdb FILE` */
+	bool is_implied;         /* whether the user typed no command, as in `heapdb FILE` */
 };
 
 /* Command table, terminated by a NULL name. */
@@ -123,8 +125,8 @@ struct health_line {
 size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
 
 /*
- * Prints these lines to standard error before an answer, even with --quiet, because CSV has no
- * other place for them. `name` is the name of the database if there are several, otherwise NULL.
+ * Prints these lines to standard error before an answer, even with --quiet, because CSV cannot
+ * contain them. `name` is the name of the database if there are several, otherwise NULL.
  */
 void cli_report_health(const struct cli *cli, const struct hdb *db, const char *name);
 
@@ -210,7 +212,7 @@ struct capture_cost;
 
 /*
  * Reports the result of an import that took `seconds`, problems of the dump, and the cost of a
- * capture (NULL means not a capture).
+ * capture (NULL if it was not a capture).
  */
 int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_import_result *result,
 		      const struct capture_cost *cost, double seconds);
@@ -245,8 +247,8 @@ int locate_refuse(struct cli *cli, const char *name);
 /*
  * Returns the result of checks on a dump: HDB_NOTFOUND if a check failed. If none failed, but the
  * dump is truncated, damaged or has changed, fails with HDB_ETRUNC or HDB_ECHANGED, because missing
- * objects could have made a check fail. A dump without roots or values is judged by what it
- * records.
+ * objects could have made a check fail. A dump that records no roots or no values does not fail for
+ * this reason.
  */
 int cli_verdict(struct cli *cli, bool has_failed);
 
@@ -277,7 +279,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 int cli_notes(struct cli *cli, struct notes **notes);
 void cli_notes_release(struct cli *cli);
 
-/* Reads and writes notes for the page: the member `notes` of struct serve_options. */
+/* Reads and writes notes for the page. Used as the member `notes` of struct serve_options. */
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err);
 
@@ -290,7 +292,7 @@ int cli_read_file(struct cli *cli, const char *path, size_t size_max, struct fil
 /* Fails with HDB_EUSAGE and a printf-style message: the command line is invalid. */
 #define cli_usage(cli, ...) hdb_fail(&(cli)->err, HDB_EUSAGE, __VA_ARGS__)
 
-/* Prefixes the message of a reader that returned `rc` with the file's name. */
+/* Adds the file's name at the start of the message of a reader that returned `rc`. */
 int cli_name_file(struct cli *cli, const char *name, int rc);
 
 /* Prints the JSON Schema of all --json output; schema.c. */

@@ -10,7 +10,7 @@
 
 #include <heapdb/cmd_allocations.query.h>
 
-/* Row source: nodes of a tree, or dumps. */
+/* The source of rows: nodes of a tree, or dumps. */
 struct calls {
 	const struct call_tree *tree;
 	const struct android_native *native;

@@ -146,12 +146,12 @@ static int parse_pid(struct cli *cli, int *pid)
 			      text);
 }
 
-/* Number of captures of one process that get a name of their own. */
+/* Maximum number of captures of one process that get different default names. */
 #define NAMES_MAX 1000
 
 /*
  * Chooses the output file: the argument of -o, otherwise java_pidN.heapdb or PROCESS.heapdb. Later
- * captures of the process, with which it is compared, are called java_pidN-2.heapdb and so on.
+ * captures of the process are called java_pidN-2.heapdb and so on, so that they can be compared.
  */
 static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 {

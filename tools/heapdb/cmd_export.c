@@ -75,8 +75,8 @@ void export_suggest_query(const struct cli *cli, const char *name)
 	char query[64];
 
 	/*
-	 * the SQL name of a query that shares its name with a table; for "objects", both give the
-	 * same rows
+	 * the SQL name of a query that shares its name with a table; for "objects", query and table
+	 * have the same rows
 	 */
 	snprintf(query, sizeof(query), "query_%s", name);
 	if (cli->query->is_query && heapsql_has_table(query))
@@ -89,7 +89,7 @@ void export_suggest_query(const struct cli *cli, const char *name)
 
 /* ---- notes in the file ---- */
 
-/* Key/value pairs, terminated by NULL; all owned. */
+/* Keys and values in turn, terminated by NULL. All are owned. */
 struct notes {
 	BASE_VEC_AS(vec, char *, texts, count);
 };
@@ -145,7 +145,7 @@ static int note_fact(struct notes *notes, const char *name, const struct hdb_val
 	return add_note(notes, name, buf, size, err);
 }
 
-/* Records the dump's fingerprint: files from the same dump have the same value. */
+/* Records the dump's fingerprint: files made from the same dump have the same fingerprint. */
 static int note_fingerprint(struct notes *notes, struct hdb *db, struct hdb_error *err)
 {
 	DOOR_ROWS *rows = NULL;
@@ -177,7 +177,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 }
 
 #ifdef HAVE_SQLITE
-/* Notes the database's problems, which are the only facts of a statement. */
+/* Records the problems of the database, which are the only facts that a statement has. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
 	struct health_line lines[HEALTH_LINES];

@@ -14,7 +14,7 @@
 #define BUDGET_MAX (1u << 20)
 #define CONDITION_MAX 1200u
 #define ID_MAX 32
-/* Maximum number of steps shown of a path. */
+/* Maximum number of steps of a path that are shown. */
 #define STEPS_MAX 12u
 
 /* The query for a check. */
@@ -24,8 +24,8 @@ struct question {
 	size_t option_count;
 	const char *target, *sort;
 	uint64_t limit;
-	bool compares;       /* whether it compares the baseline and the dump */
-	bool is_of_baseline; /* whether it reads the baseline only */
+	bool compares;       /* whether the measure compares the baseline with the dump */
+	bool is_of_baseline; /* whether the measure only reads the baseline */
 };
 
 static int ask(struct cli *cli, const struct question *q, struct hdb_rows **rows)
@@ -75,8 +75,8 @@ static bool is_platform(const char *name)
 }
 
 /*
- * Writes a step: "com.acme.App.cache (static)". Keys of maps are values from the heap, which must
- * not appear in build logs, and are omitted; only arrays have an index there.
+ * Writes a step: "com.acme.App.cache (static)". Keys of maps are omitted, because they are values
+ * from the heap, which must not appear in build logs. Indexes of arrays are kept.
  */
 static void write_step(const struct hdb_rows *rows, const char *class, char *buf, size_t size)
 {
@@ -181,7 +181,7 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 	}
 	if (rc == HDB_OK && (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
 		return take_row(cli, c, rows, &naming);
-	/* without a list of instances, as for a class loader, no object is named */
+	/* without a list of instances, as for a class loader, no object is reported */
 	cli->err = (struct hdb_error){ 0 };
 	return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 }
@@ -189,8 +189,8 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 /* ---- measuring ---- */
 
 /*
- * Reads a fact that every judged answer has. A missing fact is an error: a check must not pass
- * because nothing was measured.
+ * Reads a fact that every answer with conditions has. A missing fact is an error: a check must not
+ * pass because nothing was measured.
  */
 static int fact(struct cli *cli, const struct hdb_rows *rows, const char *name, double *value)
 {
@@ -293,8 +293,8 @@ static int read_fingerprints(struct cli *cli, struct bytes *list)
 }
 
 /*
- * Counts leaking objects, and suspects unless a rule calls them "by design". For fingerprints,
- * counts only those that are not in the baseline.
+ * Counts leaking objects, and suspects, unless the verdict of a rule is "by design". For
+ * fingerprints, counts only those that are not in the baseline.
  */
 static int count_leaks(struct cli *cli, struct gate_check *c)
 {

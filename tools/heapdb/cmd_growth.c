@@ -30,10 +30,7 @@ static void draw_line(struct output *out, const struct trend_point *points, size
 	output_string(out, "\"/>\n");
 }
 
-/*
- * Draws, for one run, the heap after collections and the resident memory, beginning with the newest
- * row.
- */
+/* Draws the heap after collections and the resident memory of one run. */
 static int draw(struct cli *cli, const struct growth *g, const char *text)
 {
 	const struct growth_row *heap = growth_newest(g);

@@ -118,13 +118,14 @@ static const char *group_title(const char *group)
 	return group;
 }
 
-/* Returns the words between "heapdb " and the name of a query on the command line. */
+/* Returns the words between "heapdb" and the name of the query in a usage line. */
 static const char *verb_of(const struct hdb_query_spec *query)
 {
 	return query->is_query || cli_find_command(query->name) ? "" : "export ";
 }
 
-/* Lists queries by group, one per line. Those with their own command are shown with it. */
+/* Lists queries by group, one per line. A query that has its own command is shown with the
+ * command. */
 static void put_queries(struct output *out)
 {
 	const char *group = "";

@@ -85,7 +85,7 @@ int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	return cli_import_as(cli, dump_path, db_path, &options, out);
 }
 
-/* Rounds a value to a multiple of 1 / parts. */
+/* Rounds a value to a multiple of 1/parts. */
 static double rounded(double value, double parts)
 {
 	return (double)(uint64_t)(value * parts + 0.5) / parts;
@@ -212,7 +212,7 @@ static void add_kind(const struct hdb_value *value, char *list, size_t size, uns
 		snprintf(list + used, size - used, "%s", kind);
 }
 
-/* Prints the number and kinds of problems. The database is usable nevertheless. */
+/* Prints the number and kinds of problems. The database can be used nevertheless. */
 static int report_problems(struct cli *cli, struct hdb *db, const char *db_path,
 			   uint64_t problem_count)
 {

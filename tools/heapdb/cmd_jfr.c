@@ -221,7 +221,7 @@ static int print_events(struct recording *r, const struct answer *plain)
 
 /* ---- samples added up ---- */
 
-/* Returns an event's column as zero-terminated text, or `none` if empty. */
+/* Returns an event's column as a zero-terminated string, or `none` if the column is empty. */
 static const char *text_of(struct recording *r, const struct jfr_value *event, const char *name,
 			   const char *none)
 {
@@ -253,7 +253,7 @@ static int add_stack(struct recording *r, const struct jfr_value *event, struct 
 	if (!*text_of(r, event, jfr_columns[JFR_COLUMNS - 1].name, ""))
 		return HDB_OK;
 	text = r->texts[JFR_COLUMNS - 1].data;
-	do { /* from the outermost frame, which is last */
+	do { /* start at the outermost frame, which is the last */
 		for (last = text + strlen(text); last > text && strncmp(last, " < ", 3) != 0;)
 			last--;
 		TRY(call_tree_child(tree, *node, last > text ? last + 3 : text, node,
@@ -400,7 +400,7 @@ int cmd_jfr(struct cli *cli)
 
 /* ---- samples of an answer's classes ---- */
 
-/* Sums samples of old objects by class, and below each by allocating frame. */
+/* Adds up samples of old objects by class, and within each class by allocating frame. */
 static int add_classes(struct recording *r, struct call_tree *tree)
 {
 	struct jfr_value event;

@@ -163,7 +163,7 @@ static const char *explain(struct meminfo *m, uint64_t pss)
 	return m->summary;
 }
 
-/* Selects the columns with a value in any row. */
+/* Selects the columns that have a value in at least one row. */
 static int pick_columns(struct meminfo *m, struct answer *answer)
 {
 	unsigned has = 0;

@@ -12,7 +12,7 @@
 #include "common/door_rows.h"
 
 /*
- * Returns the function that prints the query's answer as text, or NULL if there is none or if
+ * Returns the function that prints the query's answer as text, or NULL if the query has none, or if
  * columns, an order or a format were requested.
  */
 static const struct prose *text_of(const struct cli *cli)
@@ -25,7 +25,7 @@ static const struct prose *text_of(const struct cli *cli)
 		       prose_of(cli->query->name);
 }
 
-/* Sets defaults for people and for programs. */
+/* Sets the defaults for human-readable output and for output to programs. */
 static void set_defaults(struct cli *cli)
 {
 	const struct prose *text = text_of(cli);
@@ -77,8 +77,8 @@ int cli_verdict(struct cli *cli, bool has_failed)
 }
 
 /*
- * Returns "no" if the answer counts failed checks or matching --fail-if conditions. These are also
- * printed to standard error, since the answer may be cut or redirected.
+ * Returns the "no" status if the answer counts failed checks or --fail-if conditions that are true.
+ * These are also printed to standard error, since the answer may be cut or redirected.
  */
 static int judge(struct cli *cli, const struct answer *answer)
 {
@@ -259,9 +259,7 @@ static bool wants_growth(const struct cli *cli)
 	       !options_has(opt, "by") && !options_has(opt, "only") && !options_has(opt, "heap");
 }
 
-/*
- * Prints one sentence if all classes are equal in two dumps, that is, if there are no rows.
- */
+/* Prints one sentence if all classes are equal in two dumps, that is, if there are no rows. */
 static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_unchanged)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args),

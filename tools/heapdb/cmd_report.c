@@ -142,7 +142,7 @@ static int put_notes(struct cli *cli)
 	return HDB_OK;
 }
 
-/* Adds the output of the commands for the files of --with, as indented code. */
+/* Adds the output of the commands for the files of --with, as indented code blocks. */
 static int put_files(struct cli *cli, bool is_json)
 {
 	struct with_files with;

@@ -21,7 +21,7 @@
 #define STACK_COLUMNS "level,kind,text,id,serial,retained"
 
 /*
- * Requests that the page's views make, each with the key under which the page looks up the answer.
+ * Requests that the page's views make, each with the key that the page uses to look up the answer.
  */
 #define ROW(key, query, option, value, limit, has_values, columns) \
 	{ \
@@ -35,7 +35,7 @@ static const struct question {
 	const char *key, *query;
 	struct hdb_option option; /* name NULL means none */
 	uint64_t limit;
-	bool has_values;     /* whether the answer consists of strings from the heap only */
+	bool has_values;     /* whether the answer consists only of strings from the heap */
 	const char *columns; /* columns that the page shows, "a,b,c"; NULL means all */
 } questions[] = {
 #include <heapdb/cmd_report_html.rows.h>
@@ -168,7 +168,8 @@ struct page {
 	struct bytes json;
 };
 
-/* Begins an answer or text in JSON. File names may contain markup, so they are escaped as well. */
+/* Begins an answer or a string in the JSON. File names may contain markup, so they are escaped as
+ * well. */
 static struct output *json_begin(struct page *page)
 {
 	page->json.size = 0;

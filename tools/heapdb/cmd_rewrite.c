@@ -9,7 +9,7 @@
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	/* 0 if the bytes were copied without counting objects */
+	/* 0 if the dump was copied without counting objects */
 	const enum hdb_type count = r->object_count ? HDB_TYPE_COUNT : HDB_TYPE_NULL;
 	const enum hdb_type bytes = r->object_count ? HDB_TYPE_BYTES : HDB_TYPE_NULL;
 	const struct own_fact facts[] = {
@@ -38,7 +38,7 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 
 static int check_operands(struct cli *cli)
 {
-	/* the array has room for every argument as an operand */
+	/* the array has room for all arguments */
 	if (cli->opt.output)
 		cli->opt.operands[cli->opt.operand_count++] = cli->opt.output;
 	if (cli->opt.operand_count != 2)

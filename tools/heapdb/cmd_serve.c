@@ -63,7 +63,7 @@ static void on_notice(void *ctx, const char *text)
 	cli_notice(((struct serving *)ctx)->cli, "%s", text);
 }
 
-/* Returns the name of a database on the page: its file name. */
+/* Returns the name that the page shows for a database: its file name. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -15,7 +15,7 @@ struct line {
 	char **words;
 	size_t count; /* number of words, including the word to complete */
 	const char *typed;
-	size_t keep;  /* number of bytes to keep, such as "a,b," of a list */
+	size_t keep;  /* number of bytes to keep, such as the bytes "a,b," of a list */
 	bool has_any; /* whether a candidate was printed */
 	const struct command *command;
 	const struct hdb_query_spec *query;
@@ -61,10 +61,7 @@ static void offer_queries(struct line *l, bool is_any)
 			offer(l, hdb_query_at(i)->name, hdb_query_at(i)->summary);
 }
 
-/*
- * Offers the second words of forms that have their own row in the table, such as "dump" of "export
- * dump".
- */
+/* Offers the second words of commands of two words, such as "dump" for "export dump". */
 static void offer_forms(struct line *l, const char *name)
 {
 	const size_t size = strlen(name);
@@ -85,7 +82,7 @@ static void use_form(struct line *l, const char *word)
 		l->command = cli_find_command(form);
 }
 
-/* Finds the command and its query. The query is NULL if it is unknown. */
+/* Finds the command and its query, which is NULL if it is unknown. */
 static void find_command(struct line *l)
 {
 	const char *name = l->words[0];

@@ -34,7 +34,7 @@ struct gate_check {
 	size_t line, column; /* position of its name in the file, counted from 1 */
 	size_t at, size;     /* offset and size of the limit in the file */
 	/* the result */
-	bool has_failed, is_unknown; /* is_unknown: neither dump has the target */
+	bool has_failed, is_unknown; /* is_unknown: whether the target exists in neither dump */
 	double value;
 	char text[240]; /* result, such as "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
 	struct gate_culprit culprits[GATE_CULPRITS_MAX];
@@ -67,7 +67,7 @@ void gate_release(struct gate_budget *budget);
 /* Rewrites the file with limits that allow the results plus a margin. */
 int gate_update(struct cli *cli, const struct file_text *file, const struct gate_budget *budget);
 
-/* Formats, in the order of the values of --format. */
+/* The formats, in the order of the values of --format. */
 enum gate_format { GATE_TEXT, GATE_MARKDOWN, GATE_JUNIT, GATE_SARIF, GATE_GITHUB };
 void gate_print(struct output *out, const struct gate_budget *budget, enum gate_format format);
 

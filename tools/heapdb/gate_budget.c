@@ -65,8 +65,8 @@ static bool is_line(const yaml_node_t *node)
 }
 
 /*
- * Returns the offset of a number of characters. libyaml counts characters, so continuation bytes
- * are skipped.
+ * Converts a number of characters to an offset in bytes. libyaml counts characters, so continuation
+ * bytes are skipped.
  */
 static size_t offset_of(const struct file_text *file, size_t characters)
 {

@@ -20,7 +20,7 @@
 /* Maximum length of a default path. */
 #define PATH_SIZE 4096
 
-/* Buffer size for --layout: three short parts. */
+/* Buffer size for the value of --layout, which has three short parts. */
 #define LAYOUT_SIZE 128
 
 static bool ends_with(const char *name, const char *const *endings, size_t count)
@@ -352,7 +352,8 @@ int locate_refuse(struct cli *cli, const char *name)
 	return rc;
 }
 
-/* Returns whether the file exists, but is no heap by its type, contents or suffix. */
+/* Returns whether the file exists, but is not a dump or database according to its type, contents
+ * and suffix. */
 static bool is_of_other_kind(const char *name)
 {
 	static const char *const endings[] = { EXTENSION };

@@ -212,8 +212,8 @@ static int exit_code_of(int result)
 }
 
 /*
- * Returns a hint that names the option that would help, because the library does not know the
- * command's options.
+ * Returns a hint that names the option that would help, because messages of the library cannot
+ * refer to options of the command.
  */
 static const char *hint_of(int result)
 {
@@ -343,7 +343,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	int rc;
 
 	rc = hdb_open(db_path, &options, db, &cli->err);
-	/* the check command reports problems and changes nothing */
+	/* the check command only reports problems */
 	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
 		return rc;
 	rc = hdb_import_again(db_path, dump_path, &again, NULL, &cli->err);
@@ -352,7 +352,8 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
-/* Returns whether the answer itself reports the dump's health: text output begins with it. */
+/* Returns whether the answer itself reports the dump's health, as text output does at its
+ * beginning. */
 static bool answer_reports_health(const struct cli *cli)
 {
 	return cli->query && !(cli->command->flags & EXPORTS) && !cli->opt.output &&
@@ -384,8 +385,8 @@ static void close_databases(struct cli *cli)
 }
 
 /*
- * Takes the database or dump from the operands, where it may be at any position. The other operands
- * are targets; a command with NAMES_DB has none.
+ * Removes the database or dump, which may be at any position, from the operands. The other operands
+ * are targets. A command with NAMES_DB has no targets.
  */
 static int take_file(struct cli *cli)
 {
@@ -453,7 +454,7 @@ static int run_prepared(struct cli *cli, struct arguments args)
 		export_suggest_query(cli, args.values[args.skip]);
 	if (command->flags & WRITES)
 		progress_start(!cli->opt.quiet && !cli->opt.no_progress, cli->opt.timings);
-	/* applies to every handle opened in this process */
+	/* the setting applies to every handle opened in this process */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
 	if (command->flags & NEEDS_DB) {
@@ -499,8 +500,8 @@ static int run(struct cli *cli, struct arguments args)
 }
 
 /*
- * Completes the message if the name is a heading of the help text, such as "waste": the message
- * lists the queries below it.
+ * If the name is a heading of the help text, such as "waste", adds the queries under this heading
+ * to the message.
  */
 static bool name_group(struct cli *cli, const char *name)
 {
@@ -521,7 +522,8 @@ static bool name_group(struct cli *cli, const char *name)
 	return *message != 0;
 }
 
-/* Finds the command for the first word: a command's name, or a query's, which runs `query`. */
+/* Finds the command for the first word. If the word is the name of a query, the command is
+ * `query`. */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
 	const struct hdb_query_spec *query = hdb_query_named(name);
@@ -659,7 +661,7 @@ static int finish(struct cli *cli, int rc)
 {
 	struct output *out = cli->out;
 
-	/* a reader that stops early, such as `head` or a pager, is not an error */
+	/* it is not an error if the reader, such as `head` or a pager, stops early */
 	if (out->error == EPIPE && rc == HDB_EIO)
 		rc = HDB_OK;
 	if (output_close(out) == 0 || out->error == EPIPE)
@@ -686,7 +688,7 @@ int main(int argc, char **argv)
 		(void)cli_complete(&cli, (struct arguments){ argc - 2, argv + 2, 0 });
 		return output_close(&out) == 0 ? CLI_DONE : CLI_SYSTEM;
 	}
-	/* without a command, the program's name stands for `help` */
+	/* without a command, the program runs `help` */
 	if (argc < 2)
 		args = (struct arguments){ .count = 1, .values = argv };
 	cli.command = take_command(&cli, argc, argv, &args);
@@ -701,7 +703,8 @@ int main(int argc, char **argv)
 	code = finish(&cli, rc);
 	pager_wait();
 	if (code > SIGNAL_EXIT) {
-		/* a shell ends a surrounding loop only if the process is killed by the signal */
+		/* a shell ends a loop that runs this command only if the signal kills the
+		 * process */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
 		(void)raise(code - SIGNAL_EXIT);
 	}

@@ -130,7 +130,7 @@ int markdown_table(struct answer *answer, const struct markdown_rows *which, str
 	return HDB_OK;
 }
 
-/* Prints each line indented, which Markdown treats as code whatever the text. */
+/* Prints each line indented, which Markdown treats as code regardless of its contents. */
 static void put_block(struct output *out, const char *text, size_t size)
 {
 	while (size > 0) {

@@ -6,8 +6,8 @@
 #include "heapdb/prose.h"
 
 /*
- * Minimum share of a suspect. A smaller one is only called the largest, because every heap has a
- * largest object.
+ * Minimum share of a suspect. A smaller suspect is only called the largest, because every heap has
+ * a largest object.
  */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
@@ -143,7 +143,8 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 struct part_of_head {
 	struct output out;
 	struct bytes text;
-	bool has_path, is_open; /* whether the path was started; whether the line must be ended */
+	bool has_path, is_open; /* whether the path has begun, and whether the current line is
+				 * incomplete */
 };
 
 /* The parts of the opening lines. In the rows, the suspect comes first. */
@@ -172,8 +173,8 @@ static void put_head_step(struct part_of_head *part, const struct hdb_rows *rows
 }
 
 /*
- * Returns whether a row lists the objects that the suspect holds: elements, or otherwise all that
- * it retains.
+ * Returns whether a row lists the objects that the suspect holds: elements or, if these are
+ * unknown, all retained objects.
  */
 static bool is_held(struct head *head, const struct hdb_rows *rows)
 {
@@ -186,8 +187,8 @@ static bool is_held(struct head *head, const struct hdb_rows *rows)
 }
 
 /*
- * Adds a row to the head, which shows only the first suspect and the first leaking object, with
- * their steps and contents.
+ * Adds a row to the opening lines, which show only the first suspect and the first leaking object,
+ * with their steps and contents.
  */
 static void add_to_head(struct head *head, const struct fullness *full, const struct hdb_rows *rows)
 {

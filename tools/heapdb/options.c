@@ -171,7 +171,7 @@ static void parser_init(struct parser *p, const struct command *command,
 			      .args = args };
 	for (size_t n = 0; (o = hdb_query_option(spec, n)) != NULL; n++)
 		add_long(p, &count, o->name, o->argument, VALUE_QUERY + i++);
-	p->shorts[letters++] = '-'; /* report operands in order, as option 1 */
+	p->shorts[letters++] = '-'; /* makes getopt report operands in order, as option 1 */
 	p->shorts[letters++] = ':';
 	for (i = 0; option_table[i].name; i++) {
 		const struct option_info *info = &option_table[i];
@@ -373,7 +373,8 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Fails because the word is invalid, and names another command that accepts it, if there is one. */
+/* Fails because the word is invalid. If another command accepts it, the message names this
+ * command. */
 static int bad_word(const struct option_info *o, const char *value, struct hdb_error *err)
 {
 	const char *taker = NULL;
@@ -482,7 +483,7 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 static const struct suffix {
 	const char *suffix;
 	enum format format;
-	unsigned others; /* further formats with this suffix: IS() bits */
+	unsigned others; /* other formats that may have this suffix: IS() bits */
 } suffixes[] = {
 	{ ".parquet", FORMAT_PARQUET, 0 },
 	{ ".arrows", FORMAT_ARROW_STREAM, 0 },
@@ -515,7 +516,7 @@ static bool has_format(uint64_t groups, enum format format)
 					      groups & OPTIONS_JSON && format == FORMAT_JSON;
 }
 
-/* Fails if commands of these groups cannot write a file with this name. */
+/* Fails if commands with options of these groups cannot write a file with this name. */
 static int check_output(uint64_t groups, const char *name, struct hdb_error *err)
 {
 	static const char *const packed[] = { ".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip" };

@@ -41,7 +41,7 @@ enum option_group {
 	OPTIONS_WHERE = 1 << 14,
 	OPTIONS_FILE = 1 << 15,   /* commands that can write their output to a file */
 	OPTIONS_OUTPUT = 1 << 16, /* commands that write a dump */
-	OPTIONS_IMPORT = 1 << 17, /* this and the following groups: one or two commands each */
+	OPTIONS_IMPORT = 1 << 17, /* each of the following groups is for one or two commands */
 	OPTIONS_CAPTURE = 1 << 18,
 	OPTIONS_EXPORT = 1 << 19,
 	OPTIONS_CONVERT = 1 << 20,
@@ -65,7 +65,7 @@ enum option_group {
 #define OPTIONS_JFR (UINT64_C(1) << 32)
 #define OPTIONS_NATIVE (UINT64_C(1) << 33)
 #define OPTIONS_MEMINFO (UINT64_C(1) << 34)
-/* Forms of capture: devices, dumps and histograms, and dumps of JVMs. */
+/* Forms of the capture command: of Android apps, of dumps and histograms, and of JVM dumps. */
 #define OPTIONS_ADB (UINT64_C(1) << 35)
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
@@ -76,7 +76,7 @@ enum option_group {
 #define OPTIONS_WATCH (UINT64_C(1) << 41)
 #define OPTIONS_MCP (UINT64_C(1) << 42)
 
-/* Values of an option that may be repeated. */
+/* The values of an option that may be repeated. */
 #define OPTIONS_REPEATED_MAX 16
 struct repeated {
 	const char *values[OPTIONS_REPEATED_MAX]; /* borrowed */
@@ -84,7 +84,7 @@ struct repeated {
 };
 
 /*
- * Formats of rows for programs: X(NAME, word). The function render_##word of render.h writes an
+ * Machine-readable formats of rows: X(NAME, word). The function render_##word of render.h writes an
  * answer in the format. options.c lists the suffixes of file names that select a format.
  */
 #define FORMATS_OF_ROWS(X) \
@@ -92,7 +92,7 @@ struct repeated {
 	X(JSONL, jsonl) \
 	X(CSV, csv) \
 	X(TSV, tsv)
-/* Formats for people, in addition to tables. */
+/* Human-readable formats other than tables. */
 #define FORMATS_OF_ROWS_TEXT "table, json, jsonl, csv or tsv"
 
 #define FORMAT_NUMBER(name, word) FORMAT_##name,
@@ -141,7 +141,7 @@ struct options {
 	bool live, all, histogram, once, update;
 	bool allow_import, allow_capture; /* mcp */
 	bool app_only, segments, koom, hash, chart, points;
-	unsigned id_size;  /* size of IDs in units of 4 bytes; 0 means not given */
+	unsigned id_size;  /* size of IDs in units of 4 bytes, or 0 if not given */
 	unsigned is_plain; /* export without compression */
 	enum format format;
 	bool has_format; /* whether --json, --csv or --format was given */
@@ -175,7 +175,7 @@ struct option_info {
 	const char *name;
 	const char *argument; /* NULL means a switch */
 	uint64_t groups;      /* enum option_group */
-	int letter;           /* 'o' for -o, 0 means none */
+	int letter;           /* letter of the short option, such as 'o' for -o; 0 if none */
 	enum option_kind kind;
 	unsigned place; /* offset of the member in struct options */
 	unsigned limit; /* see option_kind */
@@ -201,7 +201,7 @@ int options_pid(const char *operand);
 struct arguments {
 	int count;
 	char **values;
-	int skip; /* index to skip, or 0 if none */
+	int skip; /* index of an argument to skip, or 0 */
 };
 
 /*

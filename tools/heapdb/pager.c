@@ -19,7 +19,7 @@
 static struct {
 	pid_t pid;          /* 0 means not running */
 	struct output *out; /* NULL if no output was held back */
-	int errors;         /* saved standard error; -1 means not redirected */
+	int errors;         /* saved standard error, or -1 if it is not redirected */
 } pager;
 
 /* Returns NULL if output is not paged. */

@@ -34,8 +34,8 @@ static struct {
 	const char *stage;    /* static string of the library */
 	uint64_t stage_ns;    /* start of the stage */
 	uint64_t stage_done;  /* amount done at the start of the stage */
-	struct bytes above;   /* lines of text to be drawn above it; empty: none */
-	unsigned drawn_above; /* lines of that text on the terminal */
+	struct bytes above;   /* lines of text to draw above the progress line, if any */
+	unsigned drawn_above; /* number of lines of this text that are on the terminal */
 } line;
 
 /* Maximum number of stages of a command. */
@@ -63,7 +63,7 @@ static void catch_signals(void)
 	struct sigaction action;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		/* keep ignoring the signal, because nohup and shells request this */
+		/* if the signal was ignored, keep ignoring it, as nohup and shells request */
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;
 		memset(&action, 0, sizeof(action));
@@ -106,7 +106,7 @@ void progress_start(bool draw, bool keep_times)
 	const char *term = getenv("TERM");
 
 	catch_signals();
-	/* a dumb terminal, such as a shell in Emacs, shows escape sequences as text */
+	/* a dumb terminal, such as a shell in Emacs, would show escape sequences as text */
 	line.is_drawing =
 		draw && isatty(STDERR_FILENO) == 1 && !(term && strcmp(term, "dumb") == 0);
 	line.start_ns = base_now_ns();
@@ -121,7 +121,7 @@ static void add_divided(struct base_meter *to)
 	to->longest_ns += times.meter.longest_ns;
 }
 
-/* Adds the time since the last change to that of the current stage. */
+/* Adds the time since the last call to the time of the current stage. */
 static void charge(uint64_t now)
 {
 	struct timespec cpu;

@@ -29,8 +29,8 @@ void progress_print_timings(void);
 bool progress_draws(void);
 
 /*
- * Shows `lines` of text, whose memory it takes, above the progress line until progress_hide. They
- * are drawn together with the line, and not at all if the work ends earlier.
+ * Shows `lines` above the progress line until progress_hide, and takes ownership of them. They are
+ * drawn together with the progress line, so they never appear if the work ends early.
  */
 void progress_show(struct bytes *lines);
 
@@ -54,7 +54,7 @@ bool progress_is_cancelled(void);
 
 /* Sets a time limit in seconds from now, or 0 if none. */
 void progress_time_limit(unsigned seconds);
-/* Returns whether the time limit was the reason. */
+/* Returns whether the time limit was the reason for the stop. */
 bool progress_is_out_of_time(void);
 
 /* Output hooks that coordinate with the line, the pager and signals. */

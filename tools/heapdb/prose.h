@@ -10,7 +10,7 @@
 #include "heapdb/render.h"
 #include "heapdb/report.h"
 
-/* Prints the answer as text. Returns HDB_OK, or fails as render() does. */
+/* Prints the answer as text. Returns HDB_OK, or fails like render(). */
 typedef int prose_fn(struct answer *answer, const struct render_style *style, struct output *out);
 
 /* How a query is printed as text. */
@@ -18,9 +18,10 @@ struct prose {
 	const char *query;
 	prose_fn *put;
 	bool is_whole;       /* whether it is printed in full without --limit */
-	bool has_parts;      /* whether --limit counts parts (threads, leaks) instead of rows */
+	bool has_parts;      /* whether --limit counts threads or leaks instead of rows */
 	bool has_stacks;     /* whether it is a table of threads, or with --stacks a thread dump */
-	bool has_beginning;  /* whether the query has an option --brief, which answers sooner */
+	bool has_beginning;  /* whether the query has the option --brief, with which it answers
+			      * faster */
 	bool needs_retained; /* whether it requires retained sizes, because it is sorted by them */
 };
 
@@ -44,10 +45,12 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Returns whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a string. A long string is truncated: "... (7,016 characters; --json shows all)". */
+/* Appends a string. A long string is truncated and followed by "... (7,016 characters; --json shows
+ * all)". */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
-/* Prints a value for people; sizes as 1.2 GiB or 1,288,490,189 B. Prints nothing for null. */
+/* Prints a value in human-readable form, for example a size as 1.2 GiB or 1,288,490,189 B. Prints
+ * nothing for null. */
 void prose_value(struct output *out, const struct hdb_value *value);
 /* Like prose_value, but appends to a string that `out` will print. */
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);
@@ -104,7 +107,7 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 void prose_wrap_value(struct output *out, const struct render_style *style,
 		      struct prose_place place, const struct hdb_value *value);
 
-/* Switches bold on or off, if the style has it. */
+/* Switches bold text on or off, if the style uses it. */
 void prose_bold(struct output *out, const struct render_style *style, bool is_on);
 
 /* Returns whether the terminal shows box-drawing characters. */

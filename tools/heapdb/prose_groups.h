@@ -20,7 +20,7 @@ struct prose_group {
 };
 
 /*
- * Source of a column: text[0] and so on, or a number. PROSE_ID is only set for groups of one
+ * Source of a column: a text, such as text[0], or a number. PROSE_ID is only set for groups of one
  * object.
  */
 enum prose_source { PROSE_TEXT, PROSE_SHALLOW = PROSE_TEXTS, PROSE_RETAINED, PROSE_ID };

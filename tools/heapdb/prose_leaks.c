@@ -166,7 +166,7 @@ static void put_object(struct output *out, const struct hdb_rows *rows)
 	output_format(out, " (%.2f %%)\n", rows_value(rows, "percent")->d);
 }
 
-/* Prints a row of a list, and its further values. */
+/* Prints a row of a list, with additional values below it. */
 static void put_row(struct output *out, const struct render_style *style,
 		    const struct answer *answer)
 {
@@ -175,7 +175,7 @@ static void put_row(struct output *out, const struct render_style *style,
 
 	if (answer->sampled && answer->sampled->value.type != HDB_TYPE_NULL)
 		text = &answer->sampled->value;
-	/* omit a remainder that is 0.00 % of the heap */
+	/* omit the row of remaining classes if it is 0.00 % of the heap */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;
 	if (has_value(rows_value(rows, "objects")))
@@ -232,7 +232,7 @@ static void put_next(struct output *out, struct next *next)
 			      "  Next: heapdb object 0x%" PRIx64 "   heapdb path 0x%" PRIx64 "\n",
 			      next->id, next->id);
 	else if (next->command.size) {
-		/* a command with wrapped lines or shortened names could not be pasted */
+		/* a wrapped or shortened command could not be pasted */
 		output_fit(out, 0);
 		output_string(out, "  Next: ");
 		output_bytes(out, next->command.data, next->command.size);

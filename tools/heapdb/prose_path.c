@@ -14,8 +14,8 @@
 struct step {
 	struct bytes name;  /* "java.lang.Thread "main" 0x12c4" */
 	struct bytes sizes; /* "shallow 16 B, retained 80 B" */
-	struct bytes field; /* the field that holds the previous row's object; empty: none */
-	struct bytes root;  /* kinds of GC root; empty: none */
+	struct bytes field; /* the field that holds the object of the previous row, or "" */
+	struct bytes root;  /* kinds of GC root, or "" */
 };
 
 struct path {

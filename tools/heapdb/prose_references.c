@@ -1,6 +1,6 @@
 /*
- * heapdb/prose_references.c - prints references or referrers of an object by retained size. Those
- * of one class through the same field share a row.
+ * heapdb/prose_references.c - prints references or referrers of an object by retained size. Objects
+ * of the same class that are held by the same field share a row.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"

@@ -1,7 +1,7 @@
 /*
  * heapdb/prose_threads.c - prints threads: as a table by retained size with threads of the same
- * kind in one row, or for selected threads their stacks like a thread dump, with the retained size
- * of each local variable.
+ * kind in one row, or, for selected threads, their stacks as in a thread dump, with the retained
+ * size of each local variable.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -121,7 +121,7 @@ static const struct prose_column columns[] = {
 
 /* The thread that is being read. It will be grouped by kind of name, frame and state. */
 struct thread {
-	struct prose_group g; /* `shallow` is the retained size of the local variable in HOLDS */
+	struct prose_group g; /* in HOLDS, `shallow` is the retained size of the local variable */
 	bool is_own;          /* whether the frame belongs to the application */
 };
 
@@ -197,7 +197,7 @@ static void start_thread(struct thread *t, const struct hdb_rows *rows)
 	set_state(&t->g.text[STATE], rows);
 }
 
-/* Adds a frame of the thread, or an object held by one. */
+/* Adds a frame of the thread, or an object that a frame holds. */
 static void add_to_thread(struct thread *t, const struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *text = rows_value(rows, "text");
@@ -306,8 +306,8 @@ static int collect(struct answer *answer, struct prose_groups *all, struct outpu
 }
 
 /*
- * Renames groups to "http-exec-* (10)": the pattern of the names and the number of threads. Cuts
- * long names, because the frame would not fit next to them.
+ * Renames groups to "http-exec-* (10)": the pattern of the names and the number of threads.
+ * Truncates long names, so that the frame fits next to them.
  */
 static void name_groups(struct prose_groups *all, const struct render_style *style,
 			struct output *out)

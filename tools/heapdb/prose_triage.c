@@ -57,8 +57,8 @@ static void put_finding(struct output *out, const struct render_style *style,
 }
 
 /*
- * Prints the number of rules that matched. Most leaks match no rule, so it also prints what the
- * leaks query found, unless a finding already does.
+ * Prints the number of rules that matched. Most leaks match no rule, so it also prints the result
+ * of the leaks query, unless a finding already includes it.
  */
 static void put_summary(struct answer *answer, const struct render_style *style, bool is_said,
 			struct output *out)

@@ -17,7 +17,7 @@ size_t render_text_width(const struct output *out)
 	struct winsize window;
 	unsigned long width = out->is_terminal ? 80 : 100;
 
-	/* standard output is still the terminal when the output goes to a pager */
+	/* if the output goes to a pager, standard output is still the terminal */
 	if (ioctl(out->is_terminal ? STDOUT_FILENO : out->fd, TIOCGWINSZ, &window) == 0 &&
 	    window.ws_col > 0)
 		width = window.ws_col;
@@ -52,8 +52,8 @@ bool is_among(const char *name, const char *names)
 }
 
 /*
- * Prints warnings about the dump, and states which objects and references the answer covers if it
- * does not cover all. Other facts are not printed with answers as text.
+ * Prints warnings about the dump, and, if the answer does not cover all objects and references,
+ * states which it covers. Answers as text include no other facts.
  */
 static void put_choices(struct answer *answer, struct output *out)
 {

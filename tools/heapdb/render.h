@@ -33,7 +33,7 @@ struct render_style {
 #define STYLE_DIM "\033[2m"
 #define STYLE_END "\033[0m"
 
-/* Returns the style for people that suits standard output. */
+/* Returns the human-readable style that suits standard output. */
 struct render_style render_style_of(const struct options *opt, const struct output *out);
 
 /*
@@ -51,7 +51,7 @@ int render(struct answer *answer, const struct render_style *style, struct outpu
 int print_answer(struct cli *cli, struct answer *answer);
 int print_own_answer(struct cli *cli, const struct own_answer *own);
 
-/* Prints to standard error which of the requested columns are not in the answer. */
+/* Prints to standard error which requested columns are missing from the answer. */
 void answer_report_absent(const struct cli *cli, const struct answer *answer);
 
 /* Makes the answer match its notes and samples to its rows. */
@@ -69,8 +69,8 @@ void notes_below(const struct answer *answer, const struct render_style *style, 
 bool is_among(const char *name, const char *names);
 
 /*
- * Print the facts that belong before the rows, followed by a blank line, or the facts that belong
- * after the rows.
+ * Print the facts that precede the rows, followed by a blank line, and the facts that follow the
+ * rows.
  */
 void facts_above(struct answer *answer, const struct render_style *style, struct output *out);
 void facts_below(struct answer *answer, const struct render_style *style, struct output *out);
@@ -81,7 +81,7 @@ int render_table(struct answer *answer, const struct render_style *style, struct
 /* Draws the answer. Fails with HDB_EUSAGE if the rows do not form a tree. */
 int render_picture(struct answer *answer, enum picture_kind kind, struct output *out);
 
-/* Appends a value for people. Returns its width in columns. */
+/* Appends a value in human-readable form. Returns its width in columns. */
 size_t value_for_people(const struct hdb_value *value, const struct render_style *style,
 			struct bytes *out);
 /* Like value_for_people, but for a column or fact that may be a difference, such as "+1.2 MiB". */

@@ -131,7 +131,7 @@ void facts_above(struct answer *answer, const struct render_style *style, struct
 	bool is_any = false;
 
 	for (size_t i = 0; i < answer_fact_count(answer); i++) {
-		/* in a text, the dump's health was printed before */
+		/* text output has already printed the dump's health */
 		if (!is_above(answer, i) ||
 		    (style->as_text && is_among(answer_fact_column(answer, i)->name, HEALTH)))
 			continue;

@@ -9,7 +9,7 @@
 #include "heapdb/prose.h"
 #include "pictures/pictures.h"
 
-/* Indexes of the columns to draw; NO_COLUMN: none. */
+/* Indexes of the columns to draw, or NO_COLUMN if missing. */
 struct columns {
 	size_t level, name, bytes, count, others, count_below;
 };
@@ -64,7 +64,7 @@ static int read_row(struct answer *answer, const struct columns *columns, struct
 		.name = has_name ? name->text : "?",
 		.name_size = has_name ? name->text_size : 1,
 		.bytes = number_in(answer, columns->bytes),
-		/* for a node that sums several others, the number of all objects in them */
+		/* for a node that combines other nodes, the number of objects in all of them */
 		.count = number_in(answer, is_rest ? columns->count_below : columns->count),
 		.is_rest = is_rest,
 	};

@@ -10,8 +10,8 @@
  * column first; columns are hidden (in comparisons those of the older dump first, then from the
  * last to the retained size) and named below the table; packages are removed; strings are truncated
  * to CUT_FIRST columns; more columns are hidden; strings are truncated to CUT_MIN, the first column
- * last, since it names the row; at last any column is hidden, the retained size last. Numbers are
- * never cut. Names, paths and frames keep their end, where they differ.
+ * last, since it names the row; finally, any column is hidden, the retained size last. Numbers are
+ * never truncated. Names, paths and frames keep their end, where they differ.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -26,7 +26,7 @@
 #define BATCH_ROWS 500
 #define BATCH_BYTES (1U << 20)
 
-/* Maximum padding, so that one long text does not widen the whole column. */
+/* Maximum padding, so that one long value does not widen the whole column. */
 #define PAD_MAX 100
 
 /*
@@ -51,24 +51,24 @@ struct column {
 	size_t width; /* width for padding */
 	size_t cut;   /* maximum columns printed; 0 means unlimited */
 	bool is_text;
-	bool is_value;  /* whether it contains strings of the heap */
-	bool is_minor;  /* whether it contains strings that are cut before others */
+	bool is_value;  /* whether the column contains strings of the heap */
+	bool is_minor;  /* whether the column contains strings that are truncated before others */
 	unsigned names; /* how class names are shortened; see the enum above */
 	bool is_hidden; /* whether the column does not fit and is hidden */
-	bool is_twin;   /* whether its information is shown elsewhere */
+	bool is_twin;   /* whether another column shows the same information */
 	bool is_same;   /* whether all rows have the same value, which is shown below the table */
 	bool stays;     /* never hidden */
 	bool is_aside;  /* whether the column is hidden before others */
 	/*
-	 * whether this column and the columns before it are hidden only if strings cannot be cut
-	 * further
+	 * whether this column and the columns before it are hidden only if strings cannot be
+	 * truncated further
 	 */
 	bool matters;
 };
 
 struct cell {
 	size_t at;    /* offset in the batch's text */
-	size_t lead;  /* width of the tree lines before it */
+	size_t lead;  /* width of the tree lines before the name */
 	size_t size;  /* length in bytes */
 	size_t width; /* width in columns */
 };
@@ -84,7 +84,7 @@ struct table {
 	size_t rows;                /* rows in the batch */
 	size_t tree, level;         /* columns of a tree's names and levels; SIZE_MAX if no tree */
 	uint64_t depth[BATCH_ROWS]; /* level of each row in the batch */
-	uint32_t follows[BATCH_ROWS]; /* bit set by level: a sibling follows below */
+	uint32_t follows[BATCH_ROWS]; /* bit set by level: whether a sibling follows further down */
 	struct bytes text;            /* text of the batch */
 	struct bytes shortened;       /* the shortened cell */
 	struct bytes same;            /* names and values of the columns with a single value */
@@ -420,7 +420,7 @@ static void shorten_widest(struct table *t, unsigned names)
 		assert(c->names < names); /* guarantees progress */
 		c->names = names;
 		width = widest_cell(t, no);
-		/* a later batch: widths already printed do not change */
+		/* in a later batch, the widths of printed columns do not change */
 		if (!t->has_heading && width < c->width)
 			c->width = width > title ? width : title;
 	}
@@ -436,7 +436,7 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
-/* Shortens and cuts less important texts. widen_cut returns unused space to them. */
+/* Shortens and truncates less important strings. widen_cut gives unused space back to them. */
 static void cut_minor(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {
@@ -450,7 +450,8 @@ static void cut_minor(struct table *t)
 	}
 }
 
-/* Cuts the widest strings from column `from` on, down to `least` columns, until the line fits. */
+/* Truncates the widest strings in the columns from `from` on, to no less than `least` characters,
+ * until the line fits. */
 static void cut_widest(struct table *t, size_t from, size_t least)
 {
 	size_t line;
@@ -468,7 +469,7 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 			if (c != widest && c->is_text && !c->is_hidden && c->width > second)
 				second = c->width;
 		}
-		/* down to the second widest, or by one if equal */
+		/* reduce it to the width of the second widest, or by one if they are equal */
 		less = widest->width > second ? widest->width - second : 1;
 		less = less < over ? less : over;
 		assert(less > 0);

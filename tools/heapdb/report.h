@@ -19,7 +19,7 @@ void markdown_code(struct output *out, const char *text, size_t size);
 /* Appends text with Markdown's special characters escaped. */
 void markdown_text(struct output *out, const char *text, size_t size);
 
-/* Appends a value for people: sizes as 1.2 GiB, text in a code span. */
+/* Appends a value in human-readable form: a size as 1.2 GiB, a string in a code span. */
 void markdown_value(struct output *out, const struct hdb_value *value);
 
 /* Returns the value of the named column, or NULL if there is none. Borrowed until the next row. */

@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-/* Writes "name":{...}, preceded by a comma unless it is the first. */
+/* Writes "name":{...}, preceded by a comma unless it is the first member. */
 static void put_key(struct output *out, const char *name, bool is_first)
 {
 	render_json_field(out, is_first ? "" : ",", name);

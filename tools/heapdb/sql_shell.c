@@ -191,7 +191,7 @@ static int set_mode(struct cli *cli, const char *name)
 	return cli_usage(cli, ".mode takes " FORMATS_OF_ROWS_TEXT);
 }
 
-/* Returns whether the line is a shell command: ".tables", or a word common in other shells. */
+/* Returns whether the line is a shell command: ".tables", or a word that other shells use. */
 static bool is_command(const char *text)
 {
 	static const char *const words[] = { "help", "quit", "exit" };
@@ -465,8 +465,8 @@ static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 	HistEvent event;
 
 	/*
-	 * el_gets would show the prompt while Ctrl-C still sends a signal, which does not interrupt
-	 * the read
+	 * prepare the terminal first, because el_gets shows the prompt while Ctrl-C still sends a
+	 * signal, which would not interrupt the read
 	 */
 	el_set(e->el, EL_PREP_TERM, 1);
 	if (!progress_is_cancelled())

@@ -26,7 +26,7 @@
 /* Disk space that must be free in addition to the size of the heap. */
 #define FREE_DISK_MIN (UINT64_C(64) << 20)
 #define PATH_SIZE 2048
-/* A dump to which nothing was written for this long is complete. */
+/* Time without writes after which a dump is considered complete. */
 #define QUIET_S 5
 
 static const char *const keeps[] = { "database", "graph", "redacted", "dump" };
@@ -66,7 +66,7 @@ static bool own_dump(const struct capture_meters *jvm, char *path, size_t size, 
 
 	if (!dump_path(jvm->vm_args, given, sizeof(given)))
 		return false;
-	/* resolve the path as the JVM does, with the JVM's root and working directory */
+	/* resolve the path relative to the JVM's root and working directory, as the JVM does */
 	snprintf(path, size, "/proc/%d/%s/%s", jvm->pid, given[0] == '/' ? "root" : "cwd", given);
 	if (!given[0] || (stat(path, st) == 0 && S_ISDIR(st->st_mode)))
 		snprintf(path + strlen(path), size - strlen(path), "/java_pid%d.hprof",

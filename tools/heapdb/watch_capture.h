@@ -17,7 +17,7 @@ struct watch_action {
 	const char *series; /* series for the reports; borrowed */
 	const char *then;   /* shell command to run afterwards, or NULL if none; borrowed */
 	enum watch_keep keep;
-	uint64_t lapse; /* factor by which time passes faster, for tests */
+	uint64_t lapse; /* factor by which time passes faster in tests */
 };
 
 /*
@@ -34,8 +34,8 @@ struct watch_running {
 int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *err);
 
 /*
- * Checks memory and disk space, and starts a capture. Fails with HDB_ELIMIT if there is too little
- * of either, or if a capture is running.
+ * Checks memory and disk space, and starts a capture. Fails with HDB_ELIMIT if memory or disk space
+ * is insufficient, or if a capture is running.
  */
 int watch_start(const struct watch_action *action, const struct watch_capture *what,
 		struct watch_running *running, struct hdb_error *err);

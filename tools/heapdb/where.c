@@ -1,6 +1,6 @@
 /*
- * heapdb/where.c - --where: filters rows with SQLite. It is in the command because the library does
- * not depend on SQLite.
+ * heapdb/where.c - --where: filters rows with SQLite. This is part of the command, because the
+ * library does not depend on SQLite.
  */
 #include "heapdb/where.h"
 

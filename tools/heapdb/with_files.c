@@ -16,8 +16,8 @@
 #define WORDS_MAX (OPTIONS_REPEATED_MAX + 8)
 
 /*
- * A request that the page may send, and the command that answers it: the name of the command, and
- * the words after the files.
+ * A request that the page may send, and the command that answers it: its name, and the words that
+ * follow the files.
  */
 static const struct with_answer {
 	const char *name, *reader;

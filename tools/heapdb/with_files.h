@@ -22,9 +22,9 @@ struct with_files {
 int with_files_open(struct cli *cli, const struct repeated *files, struct with_files *out);
 
 /*
- * Runs the command of an answer. *text receives its text for people, or its JSON without the keys
- * of nulls. The caller must release *text with bytes_release. Thread-safe. `name` is one of
- * with->answers.
+ * Runs the command of an answer. Sets *text to its human-readable output, or to its JSON output
+ * without keys whose value is null. The caller must release *text with bytes_release. Thread-safe.
+ * `name` is one of with->answers.
  */
 int with_files_text(const struct with_files *with, const char *name, bool is_json,
 		    struct bytes *text, struct hdb_error *err);

@@ -39,18 +39,20 @@ struct serve_database {
 	const char *dump_path;
 };
 
-/* Format of an answer: for the page, within SERVE_ANSWER_MAX, or as a file with all rows. */
+/* Format of an answer: either JSON for the page, of at most SERVE_ANSWER_MAX bytes, or a file with
+ * all rows. */
 enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
 
 struct serve_options {
 	const struct serve_database *databases; /* borrowed */
 	size_t database_count;
-	const char *listen;    /* an IPv4 or IPv6 address; NULL: 127.0.0.1; borrowed */
+	const char *listen;    /* an IPv4 or IPv6 address; NULL means 127.0.0.1; borrowed */
 	unsigned port;         /* 0 means any free port */
 	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
 	uint64_t memory_bytes; /* memory of all workers together; 0 means unlimited */
 	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
-	const base_flag *stop; /* nonzero: stop the server; a signal handler may set it; borrowed */
+	const base_flag *stop; /* stops the server if nonzero; may be set by a signal handler;
+			        * borrowed */
 	/*
 	 * Names of the answers that are made from files other than the databases, and the function
 	 * that makes such an answer. Any worker may call the function, which stops with HDB_EINTR
@@ -62,8 +64,8 @@ struct serve_options {
 			  struct hdb_error *err);
 	/*
 	 * Writes a note on `target` (NULL means none), or removes it (`text` NULL), and returns all
-	 * notes of the database as JSON, which the caller must free(). The function is NULL if
-	 * notes are not supported.
+	 * notes of the database as JSON, which the caller must free(). This member is NULL if notes
+	 * are not supported.
 	 */
 	int (*notes)(const char *db_path, const char *target, const char *text, char **json,
 		     struct hdb_error *err);

@@ -173,8 +173,7 @@ static int add_databases(struct heapsql *sql, const struct serve_means *means,
 			rc = heapsql_add(sql, &database, err);
 		}
 		/*
-		 * SQLite attaches at most ten databases; further databases cannot be used in a
-		 * statement
+		 * SQLite attaches at most ten databases; a statement cannot use further databases
 		 */
 		if (rc == HDB_ELIMIT && i > 0) {
 			*err = (struct hdb_error){ 0 };

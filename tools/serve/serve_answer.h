@@ -22,8 +22,8 @@ struct serve_means {
 };
 
 /*
- * Write the rows of job->spec, and of job->statement, to job->fd. Returns HDB_OK even if an answer
- * for the page ends with an error in its JSON.
+ * Write the rows of job->spec or of job->statement to job->fd. Returns HDB_OK even if an answer for
+ * the page ends with an error in its JSON.
  */
 int serve_query(const struct serve_means *means, struct serve_job *job);
 int serve_sql(const struct serve_means *means, struct serve_job *job);

@@ -7,7 +7,7 @@
 
 #include "serve/serve_jobs.h"
 
-/* Maximum number of bytes of all cached answers, and of one. */
+/* Maximum number of bytes of all cached answers together, and of one answer. */
 #define SERVE_CACHE_MAX ((size_t)24 << 20)
 #define SERVE_CACHE_ANSWER_MAX ((size_t)4 << 20)
 
@@ -16,7 +16,8 @@
 
 struct serve_cache;
 
-/* Returns NULL if memory is exhausted. Owned: serve_cache_free. */
+/* Creates a cache, which the caller must free with serve_cache_free. Returns NULL if memory is
+ * exhausted. */
 struct serve_cache *serve_cache_new(void);
 void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 

@@ -138,7 +138,7 @@ enum serve_verdict serve_gate_judge(const struct serve_gate *gate,
 		return SERVE_WRONG_HOST;
 	if (!is_own_origin(visitor))
 		return SERVE_WRONG_ORIGIN;
-	/* other sites may link to the page, but may not load any of the other resources */
+	/* other sites may link to the page, but may not load other resources */
 	if (site && !visitor->is_navigation && strcmp(site, "same-origin") != 0 &&
 	    strcmp(site, "none") != 0)
 		return SERVE_WRONG_ORIGIN;

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* 128 random bits in hexadecimal, plus a zero. */
+/* Size of a token: 128 random bits in hexadecimal, and a terminator. */
 #define SERVE_TOKEN_SIZE 33
 
 struct serve_gate {
 	char token[SERVE_TOKEN_SIZE];
 	/* name of the cookie; includes the port, because browsers ignore ports in cookies */
 	char cookie[48];
-	char hosts[4][64]; /* accepted values of Host in lowercase; "": unused */
+	char hosts[4][64]; /* accepted values of Host in lowercase; "" if unused */
 };
 
 /*
@@ -48,7 +48,7 @@ struct serve_visitor {
 
 enum serve_verdict {
 	SERVE_WELCOME,
-	SERVE_WELCOME_TOKEN, /* the token is in the URL: set a cookie */
+	SERVE_WELCOME_TOKEN, /* the token is in the URL, so a cookie must be set */
 	SERVE_WRONG_HOST,
 	SERVE_WRONG_ORIGIN,
 	SERVE_NO_TOKEN

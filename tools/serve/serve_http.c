@@ -43,7 +43,7 @@ struct server {
 	const struct serve_options *options;
 	struct serve_jobs *jobs;
 	struct serve_slow *slow;
-	_Atomic uint64_t held;    /* bytes of answers not yet sent */
+	_Atomic uint64_t held;    /* size of answers that have not been sent yet, in bytes */
 	_Atomic uint64_t exports; /* files being made or sent */
 	struct serve_gate gate;
 	struct MHD_Daemon *daemon;
@@ -151,7 +151,8 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
 	return send_response(connection, status, JSON, error_response(code, message));
 }
 
-/* Sends a response and closes the connection, because later data on it cannot be trusted. */
+/* Sends a response and closes the connection, because further data on this connection cannot be
+ * trusted. */
 static enum MHD_Result send_last(struct MHD_Connection *connection, unsigned status,
 				 const char *code, const char *message)
 {
@@ -248,7 +249,7 @@ static enum MHD_Result on_argument(void *ctx, enum MHD_ValueKind kind, const cha
 
 	(void)kind;
 	(void)key_size;
-	(void)value_size; /* neither string contains a zero byte; see without_zeros */
+	(void)value_size; /* without_zeros ensures that neither string contains a zero byte */
 	return serve_request_argument(a->job, a->server->options->database_count, key, value,
 				      &a->err) == HDB_OK ?
 		       MHD_YES :
@@ -376,8 +377,8 @@ static const char *argument(struct MHD_Connection *connection, const char *name)
 }
 
 /*
- * Returns all notes of the database. POST with "on" and "text" first writes a note; without "text"
- * removes it.
+ * Returns all notes of the database. A POST request first writes the note "text" on "on", or
+ * removes the note if there is no "text".
  */
 static enum MHD_Result notes(const struct server *server, struct MHD_Connection *connection,
 			     bool writes)
@@ -475,7 +476,8 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 	return send_response(connection, MHD_HTTP_OK, file->type, response);
 }
 
-/* Sends the response to an outdated URL, such as one from before a restart of the server. */
+/* Sends the response to a request with an outdated URL, for example from before a restart of the
+ * server. */
 static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 {
 	static const char page[] =

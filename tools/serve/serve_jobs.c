@@ -136,7 +136,7 @@ static bool is_built(struct hdb *db)
 
 /*
  * Returns whether the answer can be cached. Answers that list built tables change. A comparison
- * builds all the tables that it needs, so its first answer is like the later ones.
+ * builds all tables that it needs, so its answers do not change.
  */
 static bool is_lasting(struct worker *w, const struct serve_job *job)
 {
@@ -145,7 +145,7 @@ static bool is_lasting(struct worker *w, const struct serve_job *job)
 		 (strcmp(job->spec->name, "info") == 0 || strcmp(job->spec->name, "tables") == 0));
 }
 
-/* Caches an answer that took long, and frees its memory. */
+/* Caches an answer that took a long time, and frees its memory. */
 static void keep_answer(struct worker *w, const struct serve_job *job, const char *key)
 {
 	const off_t size = lseek(job->fd, 0, SEEK_END);
@@ -453,7 +453,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* If all workers are busy and one of them only fills the cache, interrupts that one. */
+/* If all workers are busy and one of them only fills the cache, interrupts that worker. */
 static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 {
 	struct worker *warming = NULL;

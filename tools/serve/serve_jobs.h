@@ -50,7 +50,7 @@ enum serve_kind {
 /* A request. */
 struct serve_job {
 	enum serve_kind kind;
-	char id[SERVE_ID_SIZE]; /* chosen by the client, for cancellation; "": none */
+	char id[SERVE_ID_SIZE]; /* chosen by the client, for cancellation; "" if none */
 	const struct hdb_query_spec *spec;
 	const char *statement;
 	const char *file;     /* name of an answer from a file; static */
@@ -58,15 +58,15 @@ struct serve_job {
 	uint64_t object;      /* object ID */
 	uint64_t from, count; /* range of a value; count 0 means all */
 	uint64_t width, height,
-		pixel_bytes; /* size of a bitmap; all 0 means the array is an image file */
+		pixel_bytes; /* size of a bitmap, or zeros if the array is an image file */
 	char *strings[SERVE_ARGUMENTS_MAX]; /* owned: memory of the arguments */
 	size_t string_count;
 	const char *targets[SERVE_ARGUMENTS_MAX];
 	struct hdb_option options[SERVE_ARGUMENTS_MAX];
 	size_t target_count, option_count;
 	const char *sort;   /* NULL means none */
-	const char *filter; /* words that a row must contain; NULL means any */
-	uint64_t limit;     /* 0 for a file: all rows */
+	const char *filter; /* words that a row must contain; NULL selects all rows */
+	uint64_t limit;     /* 0 means all rows, for a file */
 	size_t database;
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
@@ -84,12 +84,15 @@ struct serve_job {
 	struct hdb_error err;
 
 	/*
-	 * Called when the job is done. The function then owns the job. NULL means no client waits.
+	 * Called when the job is done. The function then owns the job. NULL if no client is
+	 * waiting.
 	 */
 	void (*done)(struct serve_job *job);
 	void *connection;
-	int client;             /* socket of the client, open until `done`; -1 means none */
-	_Atomic uint64_t *held; /* borrowed: bytes of all unread answers, or NULL if none */
+	int client;             /* socket of the client, which stays open until `done`; -1 if
+				 * none */
+	_Atomic uint64_t *held; /* counter of the bytes in all unread answers; borrowed; may be
+				 * NULL */
 
 	/* For the workers only. */
 	uint64_t size; /* its share of *held */

@@ -61,7 +61,7 @@ void *serve_pack(const void *data, size_t size, size_t *packed)
 	return out;
 }
 
-/* Returns an unnamed file with these bytes, or -1. */
+/* Returns the descriptor of an unnamed file with these bytes, or -1. */
 static int file_of(const char *data, size_t size)
 {
 	const int fd = memfd_create("heapdb-answer", MFD_CLOEXEC);

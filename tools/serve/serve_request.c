@@ -187,7 +187,7 @@ static int add_target(struct serve_job *job, const char *value, struct hdb_error
 	return job->targets[job->target_count++] ? HDB_OK : err->code;
 }
 
-/* Keeps an argument that is a text. */
+/* Stores a copy of a string argument. */
 static int set_text(struct serve_job *job, const char **to, const char *value,
 		    struct hdb_error *err)
 {

@@ -10,7 +10,7 @@
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
- * Adds one URL argument to the job. All jobs accept "db" and "job". A query also accepts its
+ * Adds one URL argument to the job. All jobs accept "db" and "job". A query accepts also its
  * options, "before", "target", "sort", and "limit" or "format"; a statement accepts "q", "all", and
  * "limit" or "format"; a value, "id", "from" and "count"; a bitmap, "id", "width", "height" and
  * "pixel". `value` may be NULL. Fails with HDB_EUSAGE for other arguments and invalid values.

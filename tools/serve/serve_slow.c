@@ -93,7 +93,7 @@ void serve_slow_watch(struct serve_slow *slow)
 	if (count >= SERVE_SLOW_MANY)
 		most = SERVE_SLOW_MANY_MS;
 	for (struct serve_slow_one *one = slow->first; one; one = one->next) {
-		/* after the shutdown, the owner of the socket closes it */
+		/* the socket is only shut down; its owner closes it */
 		if (!one->is_asking && one->since_ms + most < now)
 			shutdown(one->fd, SHUT_RDWR);
 	}

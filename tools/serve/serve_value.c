@@ -20,7 +20,7 @@
 /* Number of elements per read. */
 #define PIECE 8192
 
-/* Maximum number of bytes in a number and line end. */
+/* Maximum number of bytes in a number with its line end. */
 #define NUMBER_MAX 32
 
 static int put(struct serve_job *job, const char *data, size_t size)

@@ -38,7 +38,7 @@ struct growth_class {
 	uint64_t objects, bytes;
 };
 
-/* An event of a run that has records: a capture, or the end of the run. */
+/* An event of a run with records: a capture, or the end of the run. */
 struct growth_event {
 	uint32_t run, event, text; /* event and text are names */
 	uint64_t time_ms;
@@ -85,7 +85,8 @@ struct growth {
 /* Adds the records of a file; `jvm` (may be NULL) selects the records of one run. */
 int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
 
-/* Fills in the rows: for each run the heap, then the classes that grow, the fastest first. */
+/* Fills in the rows: for each run, the heap, followed by the growing classes in descending order of
+ * growth. */
 int growth_find(struct growth *growth, struct hdb_error *err);
 
 /*
@@ -95,7 +96,8 @@ int growth_find(struct growth *growth, struct hdb_error *err);
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
 
-/* Return the wall-clock time at an age of a run, and the text of a name. */
+/* The first function converts an age of a run to wall-clock time. The second returns the text of a
+ * name. */
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);
 

@@ -21,7 +21,7 @@
 #define HOUR_S 3600.0
 #define SUFFIX ".jsonl"
 #define SUMMARY_SIZE 1024
-/* Time until the limit is reached, beyond which no warning is given. */
+/* A warning is given only if the limit is reached within this time. */
 #define HOURS_MAX (24 * 365.0)
 
 #include <watch/growth_answer.query.h>

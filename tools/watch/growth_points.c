@@ -105,7 +105,7 @@ static void choose(struct chosen *chosen, uint32_t name)
 		chosen->names[chosen->count++] = name;
 }
 
-/* Adds growing classes, the fastest first, then the largest classes. */
+/* Adds the growing classes, in descending order of growth, then the largest classes. */
 static int add_classes(struct growth_points *p, uint32_t no, struct hdb_error *err)
 {
 	const struct growth *g = p->growth;

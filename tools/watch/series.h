@@ -1,5 +1,6 @@
 /*
- * watch/series.h - a series: the figures of JVMs over time, in a file that grows by whole lines.
+ * watch/series.h - a series is a file with the figures of JVMs over time, to which whole lines are
+ * appended.
  *
  * Each line is a JSON object that ends with the CRC-32 of the text before it:
  *
@@ -68,10 +69,11 @@ struct series_record {
 	unsigned has;                 /* bit set of figures */
 	char main_class[256];         /* SERIES_JVM: main class */
 	char version[96];             /* likewise */
-	char event[32];               /* SERIES_EVENT: the event, such as "capture" */
+	char event[32];               /* for SERIES_EVENT, the event, such as "capture" */
 	char text[512], path[1024];   /* likewise */
-	uint64_t pause_us;            /* SERIES_CLASSES: duration of the request to the JVM */
-	uint64_t objects, bytes;      /* SERIES_CLASSES: objects and bytes of all classes */
+	uint64_t pause_us;            /* for SERIES_CLASSES, duration of the request to the JVM */
+	uint64_t objects, bytes;      /* for SERIES_CLASSES, number of objects and bytes of all
+				       * classes */
 	struct series_class *classes; /* borrowed until the next record */
 	size_t class_count;
 };
@@ -85,7 +87,7 @@ struct series_counts {
 struct series_taker {
 	int (*take)(void *ctx, const struct series_record *record);
 	void *ctx;
-	const base_flag *cancel; /* may be NULL; once it is set, reading fails with HDB_EINTR */
+	const base_flag *cancel; /* once this is set, reading fails with HDB_EINTR; may be NULL */
 };
 
 /*

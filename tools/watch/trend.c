@@ -219,7 +219,8 @@ static double middle(const struct trend_point *p)
 }
 
 /*
- * Returns whether growth persists after decreases, and the end exceeds all values before the start.
+ * Returns whether growth persists after decreases, and the last values exceed all values before the
+ * start.
  */
 static bool survives(const struct trend_point *all, size_t count, size_t start)
 {

@@ -2,8 +2,9 @@
  * watch/trend.h - determines whether a quantity grows steadily, how fast, and since when.
  *
  * The slope is Theil and Sen's, the median of the slopes of all pairs of points, and the test is
- * Mann and Kendall's, on the same pairs. Neither assumes a distribution, and both ignore outliers.
- * A pattern that repeats (load by hour, a cache that is filled and cleared) would mislead them:
+ * Mann and Kendall's, on the same pairs. Neither method assumes a distribution, and outliers have
+ * little influence on either. A pattern that repeats (load by hour, a cache that is filled and
+ * cleared) would mislead them:
  *
  * - If the points have a period, only points at the same position in the period are compared.
  * - Otherwise growth must persist: there must be no decrease by half of the rise, and the end must
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Minimum number of points for a verdict. In fewer points, a warm-up looks like growth. */
+/* Minimum number of points for a verdict. With fewer points, a warm-up would look like growth. */
 #define TREND_POINTS_MIN 18
 /*
  * If there are more points, they are divided into this many groups and reduced to the minimum of
