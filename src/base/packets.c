@@ -212,7 +212,7 @@ const char *packets_problem(int result)
 	return result == HDB_ENOMEM ?
 		       "cannot allocate memory for compressed packets" :
 	       result == HDB_ELIMIT ?
-		       "compressed packets expand to more than 64 MiB each, or to 64 times the "
-		       "file size: the file is damaged or malicious" :
+		       "a packet expands to more than 64 MiB, or all packets to more than 64 MiB "
+		       "plus 64 times the file size: the file is damaged or malicious" :
 		       "compressed packets are damaged or truncated";
 }
