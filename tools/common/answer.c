@@ -27,7 +27,8 @@ static const struct hdb_column *any_column(const struct answer *answer, size_t c
 				hdb_rows_column(answer->rows, column);
 }
 
-/* Finds the column with this name (`size` bytes), or returns -1 with a message. */
+/* Returns the index of the column with this name (`size` bytes). Returns -1 with a message if there
+ * is none. */
 static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
 {
 	const size_t count = column_count(answer);
@@ -86,7 +87,8 @@ const struct hdb_column *answer_absent(const struct answer *answer, size_t i)
 							  any_column(answer, answer->picked[i]);
 }
 
-/* Returns whether another column repeats this one with its class: "key" and "key_label". */
+/* Returns whether another column contains the same value with its class, as "key_label" does for
+ * "key". */
 static bool is_labelled(const struct answer *answer, size_t column)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -102,7 +104,8 @@ static bool is_labelled(const struct answer *answer, size_t column)
 	return false;
 }
 
-/* Returns whether the column is shown by default, to people or to programs that read lines. */
+/* Returns whether the column is shown by default in human-readable output or in line-based
+ * formats. */
 static bool is_shown(const struct answer *answer, size_t column, bool for_people)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -113,8 +116,8 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 }
 
 /*
- * Returns whether the column is moved to the end in tables: IDs of objects other than the row's
- * own.
+ * Returns whether the column is moved to the end in tables: IDs of objects other than the object of
+ * the row.
  */
 static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {
@@ -186,7 +189,7 @@ static bool contains(const char *text, size_t size, const char *word, size_t len
 	return false;
 }
 
-/* Returns whether a string or an ID of the row has the word, in upper or lower case. */
+/* Returns whether a string or an ID of the row contains the word, ignoring case. */
 static bool row_has(const struct answer *answer, const char *word, size_t length)
 {
 	const struct hdb_value *value;

@@ -28,14 +28,13 @@ struct answer {
 	size_t picked_count;
 	bool is_picked;    /* whether the columns were requested by name */
 	bool is_sparse;    /* whether JSON rows omit keys whose value is null */
-	uint64_t size_max; /* maximum output in bytes, otherwise HDB_ELIMIT; 0 means unlimited */
-	/*
-	 * counter of rows shared with waiting clients, who can cancel with HDB_EINTR; NULL means
-	 * none
-	 */
+	uint64_t size_max; /* maximum size of the output in bytes, beyond which writing fails with
+			    * HDB_ELIMIT; 0 means unlimited */
+	/* counter of rows, shared with a waiting client; NULL if none */
 	_Atomic uint64_t *written;
 	const base_flag *cancel;
-	const char *filter; /* words that a printed row must contain; borrowed; NULL or "": any */
+	const char *filter; /* words that a printed row must contain; borrowed; NULL or "" selects
+			     * all rows */
 	struct sampled
 		*sampled;    /* samples of a recording for the rows; borrowed, or NULL if none */
 	struct notes *notes; /* notes of the database, for text and JSON; borrowed; may be NULL */
@@ -43,11 +42,11 @@ struct answer {
 	void (*on_row)(struct answer *answer);
 	const struct hdb_value *changed; /* borrowed, or NULL if none */
 	size_t changed_column;
-	/* Adds members to the end of the JSON object, or NULL if none. */
+	/* Adds members to the end of the JSON object. May be NULL. */
 	void (*put_more)(const struct answer *answer, struct output *out);
 	uint64_t row_count;    /* out: number of rows printed */
 	struct hdb_error *err; /* out: error of rendering */
-	bool is_open;          /* out: whether a failure left a JSON object incomplete */
+	bool is_open;          /* result: whether a failure left a JSON object incomplete */
 };
 
 /* Returns the title of a column or fact for use in sentences. */
@@ -56,7 +55,7 @@ const char *column_title(const struct hdb_column *column);
 /* Writes a quoted JSON string. */
 void render_json_string(struct output *out, const char *string);
 
-/* Writes `before` (key and comma) and the text as JSON; null for NULL. */
+/* Writes `before` (key and comma), followed by the text as JSON, or by null if the text is NULL. */
 void render_json_field(struct output *out, const char *before, const char *text);
 
 /* Writes {"schema":2,"error":{...}}, or only the end of the open object. */
@@ -74,8 +73,9 @@ int answer_pick(struct answer *answer, const char *columns);
 const struct hdb_column *answer_absent(const struct answer *answer, size_t i);
 
 /*
- * Removes columns that split a label into parts, which are intended for JSON readers. For people,
- * also removes an object's class if its label, which begins with the class, is shown.
+ * Removes columns that split a label into parts, which are intended for readers of JSON. In
+ * human-readable output, also removes the class of an object if its label is shown, because the
+ * label begins with the class.
  */
 int answer_thin(struct answer *answer, bool for_people);
 void answer_release(struct answer *answer);
@@ -85,7 +85,7 @@ void answer_release(struct answer *answer);
 size_t answer_column_count(const struct answer *answer);
 const struct hdb_column *answer_column(const struct answer *answer, size_t column);
 const struct hdb_value *answer_value(const struct answer *answer, size_t column);
-/* Returns HDB_OK, HDB_END, or a failure of the query or of writing, or because of a signal. */
+/* Returns HDB_OK, HDB_END, or the code for a failure of the query, a failed write, or a signal. */
 int answer_next(struct answer *answer, const struct output *out);
 /* Returns the number of rows without the limit. Call after the last answer_next. */
 int answer_total(struct answer *answer, uint64_t *total);

@@ -1,6 +1,6 @@
 /*
- * common/call_tree.h - sums of samples in a tree of names: a tree of call stacks, or a single level
- * as a list.
+ * common/call_tree.h - adds up samples in a tree of names, which is a tree of call stacks or a list
+ * (a single level).
  */
 #ifndef COMMON_CALL_TREE_H
 #define COMMON_CALL_TREE_H
@@ -14,11 +14,11 @@ struct call_node {
 	const char *name; /* owned by the tree */
 	/* sums of the samples that end here; after call_tree_sum, also of all nodes below */
 	uint64_t count, bytes;
-	uint64_t all_count, all_bytes; /* including freed objects, or 0 if unknown */
+	uint64_t all_count, all_bytes; /* total including freed objects, or 0 if unknown */
 	uint32_t parent, level;
 };
 
-/* A tree. If all bytes are zero, it is empty and valid. */
+/* A tree. A structure of zeros is an empty tree. */
 struct call_tree {
 	/* node 0 is the unnamed root; node n + 1 is node n of `tree` */
 	BASE_VEC_AS(vec, struct call_node, nodes, count);
@@ -35,7 +35,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 /* Adds to a sum that saturates at UINT64_MAX. */
 void call_tree_add(uint64_t *sum, uint64_t more);
 
-/* Adds the figures of a node to another's. */
+/* Adds the figures of one node to those of another. */
 void call_node_add(struct call_node *sum, const struct call_node *more);
 
 /* Computes the sums, once, and fills tree->order with tree->count - 1 nodes. */

@@ -10,8 +10,8 @@
 /*
  * Writes "int[][]" for "[[I" and "p.A" for "Lp.A;" to `out` (`size` bytes, at least one, including
  * the zero). Other text is copied. This includes "J", which is the name of a class: heap dumps use
- * the characters of primitive types only in the names of arrays. A name that does not fit is cut.
- * Returns its length in bytes.
+ * the characters of primitive types only in the names of arrays. A name that does not fit is
+ * truncated. Returns its length in bytes.
  */
 size_t descriptor_name(const char *text, char *out, size_t size);
 

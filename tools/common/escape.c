@@ -33,10 +33,7 @@ size_t utf8_decode(const char *text, size_t size, uint32_t *character)
 	return n;
 }
 
-/*
- * Returns whether the character is one of those that change text direction, are invisible, or end
- * lines.
- */
+/* Returns whether the character changes the text direction, is invisible, or ends a line. */
 static bool is_tricky(uint32_t c)
 {
 	return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Decodes the character at `text` (`size` bytes, at least one). Returns its length in bytes, or 0
- * if it is not valid UTF-8.
+ * Decodes the character at `text`, of which at least one byte (`size` bytes) is available. Returns
+ * its length in bytes, or 0 if it is not valid UTF-8.
  */
 size_t utf8_decode(const char *text, size_t size, uint32_t *character);
 

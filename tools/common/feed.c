@@ -49,7 +49,7 @@ struct feed {
 	pid_t fetch;                 /* process of the command, or 0 if none */
 	int from_fd;                 /* input */
 	bool is_pipe;                /* the input can only be read sequentially */
-	uint64_t archive_bytes;      /* size of the archive, if it is a file */
+	uint64_t archive_bytes;      /* size of the archive, if the input is a file */
 	char *first;                 /* first bytes of a pipe; owned */
 	size_t first_size, first_at; /* number of these bytes, and how many of them were consumed */
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
@@ -118,7 +118,8 @@ static bool is_pipe(const char *name)
 }
 
 /*
- * Returns whether the name is an archive, a file in one, a URL or a pipe, rather than a dump file.
+ * Returns whether the name refers to an archive, a file in an archive, a URL or a pipe, rather than
+ * to a dump file.
  */
 static bool takes(const char *name)
 {
@@ -145,7 +146,7 @@ bool feed_is_same(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* Derives the file name that the dump would have locally. */
+/* Derives the file name that a local copy of the dump would have. */
 static int file_name(const char *name, char *out, size_t size, struct hdb_error *err)
 {
 	const size_t archive = archive_size(name);
@@ -234,7 +235,7 @@ static int fail_pipe(const struct feed *f, struct hdb_error *err)
 	return hdb_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
 }
 
-/* Reads the first bytes, which are kept for a second reading. */
+/* Reads the first bytes, and stores them so that they can be read again. */
 static int read_first(struct feed *f, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(f->first, FIRST_BYTES, "a pipe", err));
@@ -438,7 +439,7 @@ static bool begins_packed(const char *head, size_t size)
 
 /*
  * Recognises an archive, or a compression format that only libarchive reads, in the first bytes of
- * a pipe. Otherwise *head receives the first, decompressed bytes.
+ * a pipe. Otherwise, sets *head to the first bytes after decompression.
  */
 static bool is_archive_inside(const struct feed *f, char *head, size_t *head_size)
 {
@@ -480,7 +481,7 @@ static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct
 			f->archive_name, RATIO_MAX);
 }
 
-/* Returns whether skipped entries are read instead of seeked over. */
+/* Returns whether skipped entries must be read because the input cannot seek. */
 static bool is_read_through(const struct feed *f)
 {
 	return f->is_pipe || archive_filter_code(f->archive, 0) != ARCHIVE_FILTER_NONE;
@@ -495,8 +496,8 @@ static int check_size(struct feed *f, struct archive_entry *entry, struct hdb_er
 }
 
 /*
- * Reads the rest of an entry in steps that check the cancel flag, which libarchive's own skipping
- * would not.
+ * Reads the rest of an entry in steps that check the cancel flag, which libarchive's own function
+ * for skipping does not do.
  */
 static int pass_entry(struct feed *f, struct hdb_error *err)
 {
@@ -662,7 +663,7 @@ static int start_thread(struct feed *f, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Unpacks into an unlinked file: a trace needs random access. */
+/* Unpacks into an unlinked file, because a trace requires random access. */
 static int spool(struct feed *f, struct hdb_error *err)
 {
 	struct base_work work;
@@ -837,7 +838,7 @@ static int start(const char *name, const char *fetch, const struct hdb_progress 
 	return HDB_OK;
 }
 
-/* Waits for the command. Its exit code counts only if its pipe was read to the end. */
+/* Waits for the command. Its exit code is ignored unless its pipe was read to the end. */
 static int end_fetch(struct feed *f, bool is_read, struct hdb_error *err)
 {
 	int status = 0;
@@ -890,8 +891,8 @@ static int finish(struct feed *f, struct hdb_error *err)
 }
 
 /*
- * In the reader's message, replaces the path of the pipe with the dump's name, and adds why the
- * input ended early.
+ * In the reader's message, replaces the path of the pipe with the dump's name, and adds the reason
+ * why the input ended early.
  */
 static int fail_read(const struct feed *f, int rc, const char *why, struct hdb_error *err)
 {

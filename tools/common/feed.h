@@ -12,7 +12,8 @@
 /* Returns whether the bytes begin a dump or a compressed file. */
 bool feed_begins_dump(const char *head, size_t size);
 
-/* Returns whether the name is a local archive, or a file in one. Returns the archive's path. */
+/* Returns whether the name refers to a local archive or to a file in one, and the path of the
+ * archive. */
 bool feed_archive(const char *name, char *path, size_t size);
 
 /* Returns whether both names refer to the same file of the same archive. */
@@ -24,11 +25,11 @@ int feed_default_path(const char *dump, char *out, size_t size, struct hdb_error
 struct feed;
 
 /*
- * Starts reading a dump that is not a plain file: in an archive, the named file or the first that
- * begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for the
- * name; NULL means the name is a file. Sets *out to NULL if the dump is a plain file; otherwise the
- * caller must pass *out to feed_close, and `name` and `progress` (of which only cancel and notice
- * are used) are borrowed until then.
+ * Starts reading a dump that is not a plain file: in an archive, the named file or the first file
+ * that begins like a dump. `fetch` is a shell command that writes the dump or archive, with {} for
+ * the name; NULL means the name is a file. Sets *out to NULL if the dump is a plain file; otherwise
+ * the caller must pass *out to feed_close, and `name` and `progress` (of which only cancel and
+ * notice are used) are borrowed until then.
  */
 int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
 	      struct feed **out, struct hdb_error *err);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of bytes per read; the size may be unknown. */
+/* Number of bytes per read. The size of the file may be unknown. */
 #define READ_BYTES 65536u
 
 int file_text_read(int fd, const base_flag *cancel, struct file_text *text, struct hdb_error *err)

@@ -20,8 +20,9 @@ static inline void file_text_release(struct file_text *text)
 }
 
 /*
- * Reads the rest of a file. `text` has its name and size_max. Fails with HDB_ELIMIT if it has more
- * than size_max bytes, HDB_EINTR once *cancel is not 0 (NULL means never).
+ * Reads the rest of a file. The caller must have set the name and size_max of `text`. Fails with
+ * HDB_ELIMIT if it has more than size_max bytes, HDB_EINTR once *cancel is not 0 (NULL means
+ * never).
  */
 int file_text_read(int fd, const base_flag *cancel, struct file_text *text, struct hdb_error *err);
 

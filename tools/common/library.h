@@ -16,7 +16,7 @@ struct library_function {
 	void *place; /* pointer to the function pointer to set */
 };
 
-/* Returns HDB_OK if the library is or was loaded; HDB_EIO if it is not installed. */
+/* Loads the library unless it is already loaded. Returns HDB_EIO if it is not installed. */
 int library_load(const char *file, const struct library_function *functions, size_t count,
 		 struct hdb_error *err);
 

@@ -70,7 +70,7 @@ static bool has_wide_line(const char *text, size_t size, size_t width)
 	return false;
 }
 
-/* Shortens class names line by line: a quote never extends beyond its line. */
+/* Shortens class names line by line, because a quoted string never spans lines. */
 static size_t shorten_lines(struct bytes *to, const char *text, size_t size)
 {
 	size_t left_out = 0;
@@ -148,7 +148,7 @@ bool output_in_size(const char *text, size_t at, size_t size)
 
 /*
  * Returns the last break within `width` columns, at a blank that does not separate a number from
- * its unit. A word too long for the next line stays on this one.
+ * its unit. A word that is too long for the next line stays on this line.
  */
 static size_t break_at(const char *text, size_t size, size_t width)
 {
@@ -297,7 +297,8 @@ void output_fit(struct output *out, size_t width)
 void output_collect_end(struct output *out)
 {
 	output_flush(out);
-	/* A failed output marks the text that it collects into as failed. */
+	/* If an output has failed, marks the text in which it collects its output as failed,
+	 * too. */
 	out->into->failed |= out->error != 0;
 }
 

@@ -31,11 +31,12 @@ struct output {
 	const struct output_hooks *hooks; /* static, or NULL if none */
 	int fd;
 	struct bytes *
-		into; /* NULL: write to the descriptor; otherwise collect the text here; borrowed */
+		into; /* buffer that collects the output; NULL if the output goes to the descriptor;
+		       * borrowed */
 	int error;    /* errno of the first failed write, or 0 if none */
 	bool is_terminal;
 	bool is_held;       /* whether to write only when the buffer is full, or at the end */
-	bool was_shortened; /* whether class names lost their packages; see output_fit */
+	bool was_shortened; /* whether packages of class names were shortened; see output_fit */
 	bool is_exact;      /* whether to print sizes in bytes instead of as 1.2 GiB */
 	size_t fit;         /* maximum number of columns in a line; 0 means unlimited */
 	uint64_t written;   /* bytes written to the descriptor */
@@ -56,8 +57,8 @@ void output_flush(struct output *out);
 /*
  * Makes the output shorten class names in paragraphs that have a line beyond `width` columns, and
  * set out->was_shortened. Lines that are still wider are wrapped at blanks, after the path lines at
- * their beginning. 0 disables fitting. Paragraphs end with a blank line; one larger than the buffer
- * is processed in parts.
+ * their beginning. 0 disables fitting. Paragraphs end with a blank line; a paragraph that is larger
+ * than the buffer is processed in parts.
  */
 void output_fit(struct output *out, size_t width);
 
@@ -70,8 +71,8 @@ int output_close(struct output *out);
 void output_bytes(struct output *out, const char *data, size_t size);
 
 /*
- * Releases text prepared for printing. If building it ran out of memory, the output has failed
- * (ENOMEM).
+ * Releases text prepared for printing. If memory was exhausted while the text was built, the output
+ * fails with ENOMEM.
  */
 void output_release(struct output *out, struct bytes *text);
 

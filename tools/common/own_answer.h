@@ -19,7 +19,8 @@ struct row_source {
 	int (*next)(void *ctx, struct hdb_error *err); /* like hdb_rows_next */
 	const struct hdb_column *columns;              /* borrowed */
 	const struct hdb_value *cells;                 /* cells of the current row; borrowed */
-	uint64_t row_count;                            /* number of rows; 0: call total */
+	uint64_t row_count;                            /* number of rows, or 0 if `total` must be
+						        * called */
 	/* like hdb_rows_total; NULL if the number is unknown */
 	int (*total)(void *ctx, uint64_t *total, struct hdb_error *err);
 };
@@ -38,7 +39,7 @@ struct own_answer {
 	struct row_source source;
 	struct own_fact facts[OWN_FACTS_MAX];
 	size_t fact_count;
-	char notice[1024]; /* further information for the user; empty: none */
+	char notice[1024]; /* further information for the user, or "" */
 };
 
 /* Makes a text cell (borrowed; null if NULL or empty), or a number. */

@@ -1,7 +1,7 @@
 /*
  * common/render_json.c - writes answers as one JSON object, or one object per line, directly to the
  * output buffer, since an export has millions of rows. IDs are strings, because many readers lose
- * digits of numbers above 2^53. Other values are numbers, whatever their size.
+ * digits of numbers above 2^53. Other values are numbers, regardless of their size.
  */
 #include "common/answer.h"
 
@@ -102,7 +102,8 @@ static void put_arguments(const struct answer *answer, struct output *out)
 	output_char(out, '}');
 }
 
-/* Lists which columns of a statement are sizes, since no registry defines them. */
+/* Lists the columns of a statement that are sizes, because no registry defines columns of
+ * statements. */
 static void put_byte_columns(const struct answer *answer, size_t columns, struct output *out)
 {
 	size_t count = 0;

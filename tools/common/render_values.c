@@ -1,6 +1,6 @@
 /*
- * common/render_values.c - answers as comma- and tab-separated values: a heading, then one line per
- * row. Facts are not printed.
+ * common/render_values.c - writes answers as comma- or tab-separated values: a heading, then one
+ * line per row. Facts are not printed.
  *
  * CSV follows RFC 4180, with \n as line end; an empty field is null, "" is the empty text. TSV
  * writes tab, line feed, carriage return and backslash as \t, \n, \r and \\. Both write other

@@ -1,6 +1,7 @@
 /*
  * common/shorten.c - implements shorten.h. By Java's conventions, packages begin with a lowercase
- * letter and classes with a capital one. Names that do not follow them stay whole.
+ * letter and classes with a capital one. Names that do not follow these conventions are not
+ * shortened.
  */
 #include "common/shorten.h"
 

@@ -9,8 +9,8 @@
 /*
  * Appends `text` with packages of class names reduced to their initials: "java.util.HashMap$Node"
  * becomes "j.u.HashMap$Node". Quoted values, package names without a class ("java.util"), numbers,
- * file names and colour escapes stay unchanged. Returns the number of bytes removed, each of which
- * is one column.
+ * file names and colour escapes stay unchanged. Returns the number of removed bytes, each of which
+ * takes one column.
  */
 size_t shorten_names(struct bytes *out, const char *text, size_t size);
 

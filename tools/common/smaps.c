@@ -30,7 +30,7 @@ static bool read_head(const char *p, const char *end, struct smaps_mapping *m)
 	p = hex(p + 1, end, &m->end);
 	if (!p || p == end || *p != ' ')
 		return false;
-	/* skip access, offset, device and inode */
+	/* skip the access rights, offset, device and inode */
 	for (int i = 0; i < 4; i++) {
 		while (p < end && *p == ' ')
 			p++;

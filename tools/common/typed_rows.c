@@ -2,11 +2,11 @@
  * common/typed_rows.c - converts rows of an SQL or OQL statement to Arrow columns, each of one
  * type.
  *
- * Statements type values, not columns. The first rows are buffered until the types of all columns
- * are known. A column of integers and reals becomes floating point. A column of numbers and strings
- * becomes text, and so does a column of reals and integers beyond 2^53. If there are more rows than
- * the buffer holds and a column's type is not declared, the statement runs twice. A row that
- * contradicts its column's type is an error, not a null.
+ * In a statement, types belong to values, not to columns. The first rows are buffered until the
+ * types of all columns are known. A column of integers and reals becomes floating point. A column
+ * of numbers and strings becomes text, and so does a column of reals and integers beyond 2^53. If
+ * there are more rows than the buffer holds and a column's type is not declared, the statement runs
+ * twice. A row that contradicts its column's type is an error, not a null.
  */
 #include "common/typed_rows.h"
 
@@ -38,7 +38,8 @@ struct typed_rows {
 	uint64_t row_no;
 	struct hdb_value *values; /* values of the current row */
 	char (*numbers)[NUMBER_SIZE];
-	bool *is_large; /* indexed by column: an integer was seen that a double cannot represent */
+	bool *is_large; /* indexed by column: whether an integer that a double cannot represent has
+			 * occurred */
 	int last;       /* result of reading the first rows */
 	struct hdb_error err;
 };
@@ -99,7 +100,7 @@ static int keep_row(struct typed_rows *s, size_t *bytes, struct hdb_error *err)
 {
 	struct hdb_value *to;
 
-	/* reserve one extra value, so that the allocation is never empty */
+	/* reserve an extra value, so that the allocation is never empty */
 	TRY(base_vec_reserve(&s->kept_vec, 1, (s->count + 1) * sizeof(*s->kept), err));
 	to = s->kept + s->kept_count * s->count;
 	memset(to, 0, s->count * sizeof(*to));

@@ -1,5 +1,5 @@
 /*
- * common/typed_rows.h - converts rows of statements, whose values are individually typed, to a
+ * common/typed_rows.h - converts rows of statements, in which each value has its own type, to a
  * stream of Arrow columns.
  */
 #ifndef COMMON_TYPED_ROWS_H

@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-/* Returns whether nothing was measured: neither dump has the target. */
+/* Returns whether nothing was measured because neither dump contains the target. */
 static bool gate_is_skipped(const struct gate_check *c)
 {
 	return c->is_unknown && !c->has_failed;
@@ -98,7 +98,7 @@ static void print_markdown(struct output *out, const struct gate_budget *b)
 
 /* ---- a failure as one string, for programs ---- */
 
-/* Adds a line of text from a dump, escaped: build logs are shown on terminals. */
+/* Adds a line of text from a dump, escaped because build logs are shown on terminals. */
 static void add_line(struct bytes *to, const char *head, const char *text)
 {
 	if (!*text)
@@ -231,7 +231,8 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 
 /* ---- GitHub ---- */
 
-/* Escapes text for a workflow command. In its properties, : and , must be escaped as well. */
+/* Escapes text for a workflow command. In the properties of a command, : and , must be escaped as
+ * well. */
 static void put_escaped(struct output *out, const char *text, size_t size, bool is_property)
 {
 	for (size_t i = 0; i < size; i++) {

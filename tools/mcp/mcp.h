@@ -1,6 +1,7 @@
 /*
- * mcp/mcp.h - MCP server: answers questions over the Model Context Protocol about the heap
- * databases in and below the given directories. The only header that the command includes.
+ * mcp/mcp.h - MCP server: answers questions about the heap databases in and below the given
+ * directories, using the Model Context Protocol. This is the only header of the directory that the
+ * command includes.
  *
  * No request removes a database, or changes or removes a dump. With the user's consent, a request
  * may import a dump or capture a running JVM. As elsewhere, a query may add computed tables to the
@@ -20,12 +21,12 @@ struct mcp_options {
 	uint64_t memory_bytes; /* as in struct hdb_open_options, for each open database */
 	unsigned threads;      /* as in struct hdb_open_options */
 	/*
-	 * Makes the report of a database: the caller must free() *text. `name` is used in the
+	 * Creates the report of a database. The caller must free() *text. `name` is used in the
 	 * heading.
 	 */
 	int (*report)(struct hdb *db, const char *name, char **text, size_t *size,
 		      struct hdb_error *err);
-	/* Whether to make databases without asking the user through the client. */
+	/* Whether to create databases without asking the user through the client. */
 	bool allow_import, allow_capture;
 };
 

@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of bytes in an answer besides rows and facts: names, counts, cursor, note. */
+/* Number of bytes reserved for the parts of an answer other than rows and facts: names, counts,
+ * cursor, note. */
 #define FRAME_BYTES 400
 /* Minimum size of a row in bytes. */
 #define ROW_MIN 4
@@ -44,7 +45,7 @@ static json_t *cut_text(const char *text, size_t size, size_t max)
 	return json_stringn(cut, max);
 }
 
-/* Makes a value from text that heapdb provides and that does not come from the dump. */
+/* Makes a value from a string of heapdb itself, which does not come from the dump. */
 static json_t *plain_value(const struct hdb_value *value, size_t max)
 {
 	char text[MCP_TEXT_MAX + 1];

@@ -54,7 +54,7 @@ void mcp_files_release(struct mcp_files *files)
 	*files = (struct mcp_files){ 0 };
 }
 
-/* Returns "rest" of "FOLDER/rest"; NULL if the path is not below the directory. */
+/* Returns "rest" for the path "DIRECTORY/rest", or NULL if the path is not below the directory. */
 static const char *below(const char *path, const char *folder)
 {
 	const size_t size = strlen(folder);
@@ -182,7 +182,8 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
 }
 
-/* Returns the real path of a file with this suffix below a directory; NULL if there is none. */
+/* Returns the real path of the file below a directory with this suffix, or NULL if there is
+ * none. */
 static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
 	char joined[2 * PATH_MAX];

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A database to be made. Strings are borrowed. */
+/* A database to be created. Strings are borrowed. */
 struct making {
 	const char *dump_path; /* NULL means capture `pid` */
 	int pid;
@@ -43,7 +43,7 @@ static int capture_jvm(const struct making *what, struct hdb_import_options *opt
 	return capture_import(capture, what->db_path, options, out, err);
 }
 
-/* Asks the user for consent, makes the database and describes it. */
+/* Asks the user for consent, creates the database and describes it. */
 static int make(const struct mcp_call *call, const struct making *what, const char *question,
 		json_t **out, struct hdb_error *err)
 {

@@ -32,11 +32,11 @@
 #define MCP_TEXT_MAX 1000
 #define MCP_TEXT_MIN 60
 
-/* Maximum number of open databases; more than a comparison needs. */
+/* Maximum number of open databases. It is larger than a comparison requires. */
 #define MCP_OPEN_MAX 8
 /* Maximum number of earlier databases in a comparison. */
 #define MCP_BEFORE_MAX 6
-/* Maximum depth of directories searched, and number of databases listed. */
+/* Maximum depth of searched directories, and maximum number of listed databases. */
 #define MCP_DEPTH_MAX 6
 #define MCP_LIST_MAX 200
 
@@ -44,7 +44,7 @@
 
 struct mcp_database {
 	char *path;       /* real path; owned */
-	uint64_t dev, no; /* identity of the file: a new import creates a new file */
+	uint64_t dev, no; /* identity of the file, which a new import changes */
 	struct hdb *db;   /* owned */
 	uint64_t call;    /* number of the last call that used it */
 };
@@ -55,7 +55,7 @@ struct mcp_files {
 	size_t folder_count;
 	struct hdb_open_options open; /* options for opening databases */
 	struct mcp_database kept[MCP_OPEN_MAX];
-	uint64_t call; /* number of the current call, whose databases stay open */
+	uint64_t call; /* number of the current call; databases that it uses stay open */
 };
 
 int mcp_files_init(struct mcp_files *files, const struct mcp_options *options,
@@ -105,7 +105,7 @@ struct mcp_page {
 	size_t budget_bytes;   /* maximum size of the answer as JSON */
 	const json_t *columns; /* array of names, or NULL means all; borrowed */
 	bool without_facts;    /* omit the facts */
-	/* out: offset of the next page; 0 means this is the last page */
+	/* result: offset of the next page, or 0 for the last page */
 	uint64_t next;
 };
 
@@ -205,13 +205,13 @@ enum mcp_takes {
 	MCP_TAKES_DB = 4,
 	MCP_TAKES_ROWS = 8, /* sort, limit, columns, cursor */
 	MCP_TAKES_BUDGET = 16,
-	MCP_TAKES_OPTIONS = 32,   /* options in an object, and targets of any query */
+	MCP_TAKES_OPTIONS = 32,   /* options in an object, and targets for any query */
 	MCP_TAKES_STATEMENT = 64, /* a statement and a limit */
 	MCP_TAKES_ALL = 128,      /* whether to include unreachable objects */
 	MCP_TAKES_DUMP = 256,     /* a dump to import */
 	MCP_TAKES_PID = 512,      /* a JVM to capture */
 	MCP_TAKES_FILES = 1024,   /* files that are not databases */
-	MCP_TAKES_PROCESS = 2048  /* a running JVM, which is not changed */
+	MCP_TAKES_PROCESS = 2048  /* a running JVM, which the tool does not change */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
 /* Returns the output schema of such a tool. */

@@ -145,7 +145,7 @@ static bool needs_target(const struct hdb_query_spec *spec)
 /* Arguments of tools themselves, in the order of the schema. */
 static const struct argument {
 	unsigned takes;   /* enum mcp_takes */
-	const char *name; /* an earlier argument or option of this name takes precedence */
+	const char *name; /* an earlier argument or option with this name takes precedence */
 	const char *type; /* NULL means a string or an array of strings */
 	const char *help;
 } arguments[] = {

@@ -87,7 +87,7 @@ struct request {
 
 struct server {
 	const struct mcp_options *options;
-	struct mcp_files files; /* used only by the worker thread */
+	struct mcp_files files; /* the following members are used only by the worker thread */
 	int in, out;
 	/* start time of the server in ns, which makes hashes specific to this process */
 	uint64_t nonce;
@@ -102,7 +102,8 @@ struct server {
 	json_t *reply;            /* that answer; owned */
 	pthread_mutex_t out_lock;
 	base_flag cancel;      /* whether the current request must stop */
-	base_flag can_ask;     /* whether the client of a session can ask the user */
+	base_flag can_ask;     /* whether the client can ask the user, for protocols with
+			        * sessions */
 	base_flag is_gone;     /* whether the client no longer reads answers */
 	int write_error;       /* errno of the failure; EPIPE if the client has disconnected */
 	int read_error;        /* errno if the input ended early */
@@ -354,7 +355,7 @@ static json_t *tool_error(int code, struct hdb_error *err)
 
 /* ---- consent of the user ---- */
 
-/* A call of a tool that may need consent. */
+/* A call of a tool that may require consent. */
 struct consent {
 	struct server *server;
 	const json_t *message;
@@ -391,8 +392,8 @@ static json_t *form(const char *question)
 }
 
 /*
- * Asks the client of a session and waits. Returns the result in the answer, which the caller owns,
- * or NULL if there is none.
+ * Asks the client and waits for the answer, for protocols with sessions. Returns the result that
+ * the answer contains, which the caller owns, or NULL if there is none.
  */
 static json_t *ask_session(struct server *s, const char *question)
 {
@@ -571,7 +572,8 @@ static void on_read(struct server *s, const json_t *message)
 static const struct method {
 	const char *name;
 	void (*run)(struct server *s, const json_t *message);
-	bool is_work; /* whether the worker thread answers it, not the reader thread */
+	bool is_work; /* whether the worker thread, instead of the reader thread, answers the
+		       * request */
 } methods[] = {
 	{ "initialize", on_initialize, false },
 	{ "server/discover", on_discover, false },
@@ -637,7 +639,7 @@ static void *work(void *ctx)
 
 /* ---- reading ---- */
 
-/* Stops the current request, or removes a queued one. Neither gets an answer. */
+/* Stops the current request, or removes a queued request. In either case, no answer is sent. */
 static void on_cancelled(struct server *s, const json_t *message)
 {
 	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");

@@ -14,12 +14,12 @@
 
 struct tool {
 	const char *name;
-	const char *query; /* the query it runs, or NULL if none */
+	const char *query; /* the query that the tool runs, or NULL if none */
 	unsigned takes;    /* enum mcp_takes */
 	int (*run)(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		   struct hdb_error *err);
 	const char *title;
-	const char *use; /* when to use it; precedes the query's summary */
+	const char *use; /* when to use the tool; precedes the summary of the query */
 };
 
 /* ---- reading arguments ---- */
@@ -31,7 +31,7 @@ static bool is_text(const json_t *value)
 	       strlen(json_string_value(value)) == json_string_length(value);
 }
 
-/* Returns a string argument, NULL if absent. Fails with HDB_EUSAGE for other types. */
+/* Returns a string argument, or NULL if it is absent. Fails with HDB_EUSAGE for other types. */
 static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
 {
 	const json_t *value = json_object_get(args, name);
@@ -229,7 +229,8 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	return HDB_OK;
 }
 
-/* Returns whether the tool itself has this argument. Options of its query take precedence. */
+/* Returns whether this is an argument of the tool itself. Options of the tool's query take
+ * precedence. */
 static bool is_common(unsigned takes, const char *name)
 {
 	json_auto_t *schema = mcp_schema_of(NULL, takes);
@@ -274,7 +275,7 @@ static int take_options(struct asking *a, struct hdb_error *err)
 /* ---- cursors, which contain the next row and a hash of the request ---- */
 
 /*
- * Returns a hash (FNV-1a) of the arguments as JSON, with which the cursor of another request is
+ * Returns a hash (FNV-1a) of the arguments as JSON, by which cursors of other requests are
  * recognised and rejected.
  */
 static uint32_t hash_of(const struct asking *a)
@@ -468,9 +469,9 @@ static int run_open(const struct mcp_call *call, const struct tool *tool, json_t
 static const struct part {
 	const char *title, *query;
 	struct hdb_option option; /* NULL name: none */
-	uint64_t limit;           /* rows; 0 means as many as fit */
+	uint64_t limit;           /* number of rows; 0 means as many as fit */
 	bool without_facts;
-	const char *columns[12]; /* terminated by NULL; empty: all columns */
+	const char *columns[12]; /* terminated by NULL; if empty, all columns */
 } parts[] = {
 	{ "findings",
 	  "triage",
@@ -618,8 +619,8 @@ static const struct tool tools[] = {
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
 /*
- * Returns whether the tool is available: this build has its query or language, and the user can be
- * asked if it needs consent.
+ * Returns whether the tool is available: that is, this build includes its query or language, and,
+ * if it requires consent, the user can be asked.
  */
 static bool is_there(const struct mcp_options *options, const struct tool *tool, bool can_ask)
 {

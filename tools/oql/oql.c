@@ -22,7 +22,7 @@ struct oql {
 	uint64_t limit, taken, total;
 	bool at_end;
 	/*
-	 * State of the first row, which is read when the statement is opened because its values
+	 * State of the first row. It is read when the statement is opened, because its values
 	 * determine the column types.
 	 */
 	int first; /* HDB_OK if available, HDB_END if there is none, HDB_NOTFOUND once consumed */
@@ -190,7 +190,8 @@ static int build_tables(struct oql *oql)
 	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
 }
 
-/* Sorts as `--sort` does: a column's name, with "-" for reverse order. */
+/* Sorts as `--sort` does. The argument is the name of a column, preceded by "-" for the reverse
+ * order. */
 static int sort_rows(struct oql *oql, const char *sort)
 {
 	const bool is_turned = *sort == '-';
@@ -324,8 +325,8 @@ static int text_cell(struct oql *oql, size_t no)
 }
 
 /*
- * Formats an object for people: "java.util.HashMap @ 0x12c4", "java.lang.String @ 0x12d0  its
- * text".
+ * Formats an object in human-readable form: "java.util.HashMap @ 0x12c4", "java.lang.String @
+ * 0x12d0 its text".
  */
 static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
@@ -338,7 +339,7 @@ static int label_cell(struct oql *oql, size_t no, const struct oql_value *v)
 	return text_cell(oql, no);
 }
 
-/* Formats an object for programs: a string as its text, others as IDs. */
+/* Formats an object for programs: a string as its text, and any other object as its ID. */
 static int object_cell(struct oql *oql, size_t no, const struct oql_value *v)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };

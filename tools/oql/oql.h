@@ -22,8 +22,8 @@
 #define OQL_DEPTH_MAX 200
 
 /*
- * Maximum length of a chain such as a + b + c, for which the evaluator is recursive. Chains of AND
- * and OR are unlimited.
+ * Maximum length of a chain such as a + b + c, which the evaluator processes recursively. Chains of
+ * AND and OR are not limited.
  */
 #define OQL_CHAIN_MAX 1000
 
@@ -65,7 +65,7 @@ int oql_check(struct oql_str text, struct hdb_error *err);
 /*
  * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite. The
  * caller must free() *sql. Returns HDB_NOTFOUND if the statement is not in that language. Fails
- * with HDB_EUSAGE if it cannot be translated; the message then contains the SQL to write instead.
+ * with HDB_EUSAGE if it cannot be translated; the message then suggests SQL to use instead.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 
@@ -77,7 +77,7 @@ int oql_open(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	     struct hdb_error *err);
 
 /*
- * oql_column_count returns the number of columns, and oql_column one column, borrowed until
+ * oql_column_count returns the number of columns. oql_column returns one column, borrowed until
  * oql_close. Columns are named as in MAT, and the names are made unique.
  */
 size_t oql_column_count(const struct oql *oql);
@@ -97,7 +97,8 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*
  * Returns the number of cells left empty because they could not be computed; *first is the reason
- * for the first one, borrowed until oql_close. Such a cell in the first row fails the statement.
+ * for the first such cell, borrowed until oql_close. If the first row contains such a cell, the
+ * statement fails.
  */
 uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 

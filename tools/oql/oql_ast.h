@@ -17,11 +17,11 @@ enum oql_kind {
 	OQL_DOUBLE, /* d */
 	OQL_CHAR,   /* i: a UTF-16 unit */
 	OQL_STRING, /* name: its text */
-	OQL_NAME,   /* name: an alias or a field of the row's object */
+	OQL_NAME,   /* name: an alias, or a field of the row's object */
 	OQL_SNAPSHOT,
 	OQL_SELECT,    /* select */
 	OQL_FIELD,     /* a.name */
-	OQL_ATTRIBUTE, /* a.@name or, without a, an attribute of the row's object */
+	OQL_ATTRIBUTE, /* a.@name or, if there is no a, an attribute of the row's object */
 	OQL_METHOD,    /* a.name(args) */
 	OQL_CALL,      /* name(args) */
 	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its index in the select */
@@ -64,7 +64,7 @@ struct oql_expr {
 	double d;
 	enum oql_aggregate aggregate;
 	struct oql_select *select;
-	/* set by the evaluator: a pattern, or the values of a sub-select; owned by it */
+	/* set by the evaluator: a pattern, or the values of a sub-select; owned by the evaluator */
 	void *cache;
 };
 
@@ -103,9 +103,10 @@ struct oql_from {
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
-	/* whether it does not depend on rows of an enclosing SELECT, and is evaluated only once */
+	/* whether the SELECT does not depend on rows of an enclosing SELECT, so that it is
+	 * evaluated only once */
 	bool is_free;
-	/* whether it is the whole statement: not a sub-select, not part of a UNION */
+	/* whether the SELECT is the whole statement, not a sub-select or part of a UNION */
 	bool is_alone;
 	struct oql_item *items;
 	size_t item_count;
@@ -126,9 +127,9 @@ struct oql_select {
 };
 
 /*
- * Parses a statement. The tree is allocated in the arena and points into `text`, which must stay
- * valid as long as the tree is used. Fails with HDB_EUSAGE and a message with the line, the column
- * and what was expected.
+ * Parses a statement. The tree is allocated in the arena and points into `text`, which must remain
+ * valid while the tree is used. Fails with HDB_EUSAGE and a message with the line, the column and
+ * what was expected.
  */
 int oql_parse(struct oql_str text, struct oql_arena *arena, struct oql_select **out,
 	      struct hdb_error *err);

@@ -1,22 +1,20 @@
 /*
- * oql/oql_attributes.c - "@name" of any value: the snapshot, rows, roots, fields, stacks and
- * frames; objects.
+ * oql/oql_attributes.c - evaluates "@name" for any value: the snapshot, rows, roots, fields,
+ * stacks, frames and objects.
  */
 #include "base/sort.h"
 #include "oql/oql_eval.h"
 
 #include <stdio.h>
 
-/*
- * Private to oql: subject and tables of attributes.
- */
+/* Private to oql: subject and tables of attributes. */
 
 /* The value whose attribute is requested. */
 struct subject {
 	struct oql_eval *ev;
 	struct oql_arena *arena;
 	const struct oql_value *v;
-	struct hdb_object_facts facts; /* facts, if the value is an object */
+	struct hdb_object_facts facts; /* facts about the value, if it is an object */
 	int which;                     /* selects the attribute */
 };
 
@@ -112,7 +110,7 @@ static int get_text(const struct subject *s, struct oql_value *out)
 	return r;
 }
 
-/* Finds a kind by either name. Unknown names give the first kind. */
+/* Finds a kind by either name. Returns the first kind for unknown names. */
 static const struct oql_root_kind *oql_root_kind(const char *kind)
 {
 	static const struct oql_root_kind kinds[] = {
@@ -441,8 +439,8 @@ static int object_number(const struct subject *s, uint32_t ix, int64_t none, str
 }
 
 /*
- * Returns the instance size of a class. For arrays, like MAT, it is the size of a reference,
- * whatever the element type.
+ * Returns the instance size of a class. For arrays, the result is the size of a reference
+ * regardless of the element type, as in MAT.
  */
 static int instance_size(const struct subject *s, const struct hdb_class *class,
 			 struct oql_value *out)

@@ -20,8 +20,8 @@ double oql_double_of(const struct oql_value *v)
 }
 
 /*
- * Computes an operation on integers, which wraps like in Java: at 32 bits, or at 64 if either
- * operand is a long.
+ * Computes an operation on integers. As in Java, the result wraps around at 32 bits, or at 64 bits
+ * if either operand is a long.
  */
 static struct oql_value whole(const struct oql_expr *e, const struct oql_value *a,
 			      const struct oql_value *b)

@@ -23,7 +23,7 @@ enum rule {
 	RULE_CLASS /* int.class */
 };
 
-/* The first row that names the object's class or a superclass is used. */
+/* The rows, of which the first that names the object's class or a superclass is used. */
 #define SHOWN(...) \
 	{ \
 		__VA_ARGS__ \
@@ -57,7 +57,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 
 /* ---- values by path ---- */
 
-/* Returns HDB_NOTFOUND if the field is absent or null. */
+/* Reads a field. Returns HDB_NOTFOUND if it is absent or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
 	*out = oql_object(ix);

@@ -195,7 +195,7 @@ static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struc
 	return oql_basic(ev, &entry->value, false, &values[1]);
 }
 
-/* Growing list of values in an arena. */
+/* A growing list of values in an arena. */
 struct growing {
 	struct oql_value *values;
 	size_t count, room;
@@ -272,7 +272,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	}
 	if (r != HDB_NOTFOUND)
 		return r;
-	/* the object is a map or list of an unknown library */
+	/* the object may be a map or list of an unknown library */
 	if (v->type == OQL_V_OBJECT &&
 	    (oql_is_a(ev, facts.class_no, "java.util.AbstractMap") ||
 	     oql_is_a(ev, facts.class_no, "java.util.AbstractCollection"))) {
@@ -561,7 +561,7 @@ static int literal_value(struct oql_eval *ev, const struct oql_expr *e, struct o
 int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		 struct oql_value *out)
 {
-	/* the evaluator owns the caches in nodes */
+	/* the evaluator owns the caches in the nodes */
 	struct oql_expr *node = (struct oql_expr *)(uintptr_t)e;
 	struct oql_value of;
 

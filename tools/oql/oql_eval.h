@@ -76,7 +76,7 @@ struct oql_class {
 	uint8_t rule; /* index of the text rule in oql_display.c */
 };
 
-/* A thread that has a stack. */
+/* A thread with a stack. */
 struct oql_thread {
 	uint32_t ix, serial, trace_serial, frame_count;
 };
@@ -106,12 +106,13 @@ struct oql_eval {
 	int64_t reference_bytes;
 	struct hdb_list *lists[3];         /* lists indexed by enum hdb_list_kind; owned */
 	struct hdb_references *references; /* owned; NULL if not loaded yet */
-	struct oql_thread *threads;        /* sorted by object; in `keep`; NULL if not loaded yet */
+	struct oql_thread *threads;        /* roots sorted by object; in `keep`; NULL if not loaded
+					    * yet */
 	size_t thread_count;
 	struct oql_stand_in *stand_ins; /* reachable objects; in `keep`; NULL if not loaded yet */
 	size_t stand_in_count;
 	struct oql_pattern *patterns;     /* compiled patterns; owned */
-	struct oql_in_set *in_sets;       /* sets for IN; each one in `keep`, with owned keys */
+	struct oql_in_set *in_sets;       /* sets for IN; each set is in `keep` and owns its keys */
 	uint64_t steps;                   /* rows processed, for progress and cancellation */
 	unsigned nesting;                 /* current nesting of sub-selects */
 	uint64_t empty_cells;             /* number of cells that could not be computed */
@@ -149,7 +150,7 @@ int oql_arithmetic(struct oql_eval *ev, const struct oql_expr *e, const struct o
 bool oql_equal(const struct oql_value *a, const struct oql_value *b);
 int oql_order(struct oql_eval *ev, const struct oql_expr *e, const struct oql_value *a,
 	      const struct oql_value *b, int *order);
-/* Compares two values by the total order of ORDER BY, min and max, in which null is last. */
+/* Compares two values in the total order that ORDER BY, min and max use, in which null is last. */
 int oql_rank(const struct oql_value *a, const struct oql_value *b);
 bool oql_is_number(const struct oql_value *v);
 bool oql_is_whole(const struct oql_value *v);
@@ -184,8 +185,8 @@ struct oql_value oql_static_string(const char *text);
 int oql_string(struct oql_eval *ev, struct oql_arena *arena, const struct bytes *text,
 	       struct oql_value *out);
 /*
- * Ends the construction of a string, whose result code is `r`: sets the value if it succeeded, and
- * releases the text.
+ * Finishes building a string: sets the value if the result code `r` is HDB_OK, and releases the
+ * text.
  */
 int oql_end_string(struct oql_eval *ev, struct oql_arena *arena, int r, struct bytes *text,
 		   struct oql_value *out);
@@ -195,7 +196,7 @@ int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out);
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out);
-/* The elements [from, from + count) of a list. */
+/* Returns the elements [from, from + count) of a list. */
 struct oql_range {
 	size_t from, count;
 };
@@ -236,7 +237,7 @@ int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Returns the instance or static fields of a class. */
 int oql_class_fields(struct oql_eval *ev, uint32_t class_no, bool is_static,
 		     const struct hdb_fields **fields, size_t *count);
-/* Growing list of objects, within the budget. */
+/* A growing list of objects, within the memory budget. */
 struct oql_numbers {
 	BASE_VEC_AS(vec, uint32_t, ixs, count);
 };
@@ -264,10 +265,10 @@ bool oql_is_a(struct oql_eval *ev, uint32_t class_no, const char *name);
 
 /* ---- strings of objects: oql_display.c ---- */
 
-/* Appends MAT's display text, complete and unescaped. *has is set to whether there is one. */
+/* Appends MAT's display text, complete and unescaped. Sets *has to whether the object has one. */
 int oql_display(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
 /*
- * Appends the content of a java.lang.String. *has is set to whether the object is a string whose
+ * Appends the content of a java.lang.String. Sets *has to whether the object is a string whose
  * content is in the dump.
  */
 int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *has);
@@ -339,7 +340,8 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
 void oql_rows_close(struct oql_rows *rows);
 
-/* Evaluates a sub-select to its objects, values or rows; null if empty; cached if is_free. */
+/* Evaluates a sub-select to its objects, values or rows; or null if it has no rows. Caches the
+ * result if is_free is set. */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);
 /*

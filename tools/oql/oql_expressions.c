@@ -188,8 +188,8 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 }
 
 /*
- * Parses the name after "." or "@", of `a` or of the row's object (NULL): a field or attribute
- * (`kind`), or a method with arguments.
+ * Parses the name after "." or "@": a field or attribute (`kind`), or a method with arguments. It
+ * belongs to `a` or, if that is NULL, to the row's object.
  */
 static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind,
 			struct oql_expr **out)

@@ -400,7 +400,7 @@ static int next_element(struct oql_source *s, struct oql_value *out)
 	return r;
 }
 
-/* Advances to the next combination of list elements in the row. Returns false at the end. */
+/* Advances to the next combination of elements of the row's lists. Returns false at the end. */
 static bool step(struct oql_source *s)
 {
 	for (size_t i = s->rows->width; i-- > 0;) {

@@ -112,7 +112,8 @@ int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix)
 	TRY(oql_survey(ev));
 	if (number < 0 || (uint64_t)number >= ev->reachable.count)
 		return HDB_OK;
-	while (low + 1 < high) { /* find the last object with at most `number` before it */
+	while (low + 1 < high) { /* find the last object that has at most `number` objects before
+				  * it */
 		const uint32_t middle = low + (high - low) / 2;
 
 		if (base_ranks_before(&ev->reachable, middle) <= (uint64_t)number)
@@ -248,7 +249,7 @@ static void keep_first_once(struct oql_numbers *numbers)
 	numbers->count = kept;
 }
 
-/* Lists referents; the class comes first, and once only. */
+/* Lists referents. The class comes first, and only once. */
 static int add_referents(struct oql_eval *ev, uint32_t ix, uint32_t class_no,
 			 struct oql_numbers *numbers)
 {

@@ -311,7 +311,7 @@ int oql_lex(struct oql_str text, struct oql_arena *arena, struct oql_token **out
 	if (text.size > OQL_TEXT_MAX)
 		return hdb_fail(err, HDB_ELIMIT, "statement too long (limit %u bytes)",
 				OQL_TEXT_MAX);
-	/* every token has at least a byte, except the final one */
+	/* every token except the final one has at least one byte */
 	TRY(OQL_TAKE(tokens, arena, text.size + 1, err));
 	for (*count = 0;;) {
 		struct oql_token *t = &tokens[*count];

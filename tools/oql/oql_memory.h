@@ -64,7 +64,7 @@ void oql_arena_release(struct oql_arena *arena);
  */
 bool oql_room(struct base_vec *vec, size_t element_size, uint64_t most_bytes);
 
-/* Fails with HDB_ENOMEM if building the text ran out of memory. */
+/* Fails with HDB_ENOMEM if memory was exhausted while the text was built. */
 int oql_text_check(const struct bytes *text, struct hdb_error *err);
 
 /* A set of byte strings, numbered from 0 in insertion order. */

@@ -1,6 +1,7 @@
 /*
- * oql/oql_methods.c - "name(...)": MAT's functions and the methods of objects, lists and numbers;
- * string methods are in oql_strings.c. get...() and is...() without arguments are attributes.
+ * oql/oql_methods.c - evaluates "name(...)": MAT's functions and the methods of objects, lists and
+ * numbers. Methods of strings are in oql_strings.c. Getters (get...() and is...() without
+ * arguments) are attributes.
  */
 #include "oql/oql_eval.h"
 
@@ -503,7 +504,7 @@ static int named_field(struct oql_eval *ev, const struct oql_frame *frame,
 		const struct oql_value *field = &fields.list->values[i];
 
 		if (oql_same(field->text, name))
-			*out = *field; /* the last one belongs to the uppermost class */
+			*out = *field; /* the last field belongs to the uppermost class */
 	}
 	return HDB_OK;
 }

@@ -68,7 +68,8 @@ static int compare_keys(const struct oql_order_key *order, const struct oql_valu
 	bool is_descending = order->is_descending;
 	int result;
 
-	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) /* nulls are last in both directions */
+	if (a->type == OQL_V_NULL || b->type == OQL_V_NULL) /* nulls come last in either
+							     * direction */
 		return (a->type == OQL_V_NULL) - (b->type == OQL_V_NULL);
 	if (order->is_natural && oql_is_number(a) && oql_is_number(b))
 		is_descending = !is_descending;
@@ -121,7 +122,7 @@ static int drop_rows(struct oql_rows *rows)
 	for (size_t i = 0; i < rows->sorted_count && r >= 0; i++)
 		if ((r = copy_sorted(rows, &arena, &rows->sorted[i], &copy)) >= 0)
 			rows->sorted[i] = copy;
-	/* no further row is requested after a failure */
+	/* after a failure, no further row is requested */
 	oql_arena_release(&rows->sorted_arena);
 	rows->sorted_arena = arena;
 	return r;

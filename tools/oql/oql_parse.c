@@ -7,9 +7,7 @@
 #include "oql/oql_ast.h"
 #include "oql/oql_parser.h"
 
-/*
- * Finds sub-selects that depend on enclosing rows.
- */
+/* Finds sub-selects that depend on enclosing rows. */
 
 struct scope {
 	struct oql_select *select;
@@ -51,7 +49,7 @@ static void visit(struct oql_expr *e, struct scope *scope)
 		visit(e->args[i], scope);
 }
 
-/* Returns whether an expression after FROM uses anything from enclosing rows. */
+/* Returns whether an expression after FROM uses values from enclosing rows. */
 static bool takes_row(const struct oql_expr *e)
 {
 	if (!e || e->kind == OQL_SELECT)

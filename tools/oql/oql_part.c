@@ -155,7 +155,7 @@ static int make_row(struct oql_rows *rows, struct oql_part *p)
 	if (p->select->is_objects && !p->retained)
 		return next_object(rows, p, &rows->values[0]);
 	TRY(oql_part_current(rows, p));
-	if (!rows->are_values && p->select->is_star) { /* SELECT * over the rows of a sub-select */
+	if (!rows->are_values && p->select->is_star) { /* SELECT * from the rows of a sub-select */
 		const struct oql_list *row = p->frame.current.list;
 
 		for (size_t i = 0; i < rows->width; i++)

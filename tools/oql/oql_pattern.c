@@ -20,7 +20,7 @@ struct oql_pattern {
 	struct oql_pattern *older;
 	struct bytes source;
 	bool is_whole;                /* whether it matches whole strings instead of substrings */
-	const struct oql_expr *place; /* expression that used it last, for messages */
+	const struct oql_expr *place; /* expression that used the pattern last, for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;
 	pcre2_match_context *context;

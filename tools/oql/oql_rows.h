@@ -16,9 +16,10 @@ struct oql_part {
 	struct oql_source *source; /* owned */
 	struct oql_frame frame;    /* frame of the current row */
 	struct oql_arena arena;    /* memory of the current row */
-	uint64_t *retained;        /* bit set by object; owned; NULL means no AS RETAINED SET */
+	uint64_t *retained;        /* bit set by object; owned; NULL if the statement has no AS
+				    * RETAINED SET */
 	uint64_t next_ix;          /* next object in the set */
-	struct oql_value pending;  /* SELECT OBJECTS: the list being expanded */
+	struct oql_value pending;  /* for SELECT OBJECTS, the list being expanded */
 	size_t pending_at, item;   /* position in the list, and next item */
 	bool has_row;              /* whether frame.current has items that were not consumed */
 	struct oql_keys keys;      /* keys for DISTINCT or GROUP BY */
@@ -36,7 +37,8 @@ struct oql_order_key {
 	const struct oql_expr *expr; /* NULL means use the column */
 	size_t column;
 	bool is_descending;
-	bool is_natural; /* numbers descending, strings ascending; reversed by is_descending */
+	bool is_natural; /* whether numbers are descending and strings ascending, which
+			  * is_descending reverses */
 };
 
 struct oql_sorted_row {
@@ -60,7 +62,7 @@ struct oql_rows {
 	struct oql_value *keys; /* keys of the current row */
 	/* maximum number of rows, from the statement; UINT64_MAX means none */
 	uint64_t limit, offset, taken;
-	uint64_t wanted;        /* number of rows needed, including offset; 0 means all */
+	uint64_t wanted;        /* number of rows needed, including skipped ones; 0 means all */
 	struct oql_arena arena; /* lives as long as the rows */
 	/* rows kept for ORDER BY */
 	BASE_VEC_AS(sorted_vec, struct oql_sorted_row, sorted, sorted_count);

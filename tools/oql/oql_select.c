@@ -82,7 +82,7 @@ static int name_columns(struct oql_rows *rows, const struct oql_select *shown)
 	return HDB_OK;
 }
 
-/* Sets the number of rows that are needed, if the statement has a limit. */
+/* If the statement has a limit, sets the number of rows that are needed. */
 static void limit_rows(struct oql_rows *rows)
 {
 	if (rows->limit == UINT64_MAX ||

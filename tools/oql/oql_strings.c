@@ -189,7 +189,7 @@ static int part(struct oql_eval *ev, const struct oql_call *call, struct oql_val
 
 /* ---- regular expressions and replacement ---- */
 
-/* Finds the next match, ignoring an empty one at the beginning, as Java's split does. */
+/* Finds the next match. Like Java's split, ignores an empty match at the beginning. */
 static int next_split(struct oql_eval *ev, struct oql_pattern *pattern, struct oql_match *m)
 {
 	const size_t from = m->end;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /*
- * Finds the shortest digits, at least two, that read back as the same number: "d.ddde+dd" in buf.
+ * Finds the shortest sequence of digits, at least two, that is read back as the same number:
+ * "d.ddde+dd" in buf.
  */
 static void shortest(char buf[40], double value, bool is_float)
 {

@@ -6,8 +6,8 @@
  * SQL and its type. A list (heap.objects, referrers, map, ...) is an incomplete SELECT. The quoted
  * expressions passed to map, filter, sort and so on are parsed when they are applied, with their
  * parameters bound to values. They may be parsed several times, so STEPS_MAX limits the total.
- * After the first failure, all functions return empty results. For code that is not translated, the
- * error contains the SQL to write.
+ * After the first failure, all functions return empty results. If code cannot be translated, the
+ * error suggests SQL to use instead.
  */
 #include "oql/oql.h"
 #include "oql/oql_lex.h"
@@ -50,7 +50,7 @@ struct value {
 	enum kind kind;
 	bool is_field;   /* field(..., '...') */
 	bool is_string;  /* whether it is an instance of java.lang.String */
-	const char *sql; /* ID of an OBJECT or CLASS; columns of a ROW */
+	const char *sql; /* SQL for the ID of an OBJECT or CLASS, or for the columns of a ROW */
 	const char *row; /* table in FROM with the sizes of an OBJECT, or NULL if none */
 	const char
 		*class; /* class name of an OBJECT, name of a CLASS; NULL if derived from `sql` */
@@ -252,7 +252,7 @@ static struct oql_str take_name(struct translator *t)
 	return name;
 }
 
-/* Skips to a comma, a closing bracket, or one of two words outside brackets. */
+/* Skips to a comma, a closing bracket, or one of two words, unless it is inside brackets. */
 static struct oql_str skip_expression(struct translator *t, const char *word)
 {
 	struct oql_str out = { t->in.start, 0 };
@@ -278,7 +278,8 @@ static const char *class_name(struct translator *t, const struct value *v)
 }
 
 /*
- * Formats a label: "java.lang.Thread#0x12c4". VisualVM shows an instance number instead of the ID.
+ * Formats a label: "java.lang.Thread#0x12c4". Where this shows the ID, VisualVM shows an instance
+ * number.
  */
 static const char *label(struct translator *t, const struct value *v)
 {
@@ -650,7 +651,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	return *f->sql && t->result == HDB_OK ? aggregate(t, list.list, f->sql) : list;
 }
 
-/* Finds and applies a function, member or method; NIL if there is none. */
+/* Finds and applies a function, member or method. Returns NIL if there is none. */
 static struct value call_form(struct translator *t, char of, struct oql_str name,
 			      const struct value *args, size_t count)
 {
@@ -1074,7 +1075,7 @@ static bool is_visualvm(struct translator *t)
 	bool is_it = false, has_heap = false, has_classof = false;
 	struct oql_str before = {
 		"", 0
-	}; /* the previous token; if it is ".", the next one may be any name of a member */
+	}; /* the previous token; after ".", any name may be that of a member */
 
 	next(t);
 	if (oql_is_word(token(t), "select") && !is(t, "select"))

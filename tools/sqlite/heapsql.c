@@ -51,7 +51,8 @@ struct heapsql {
 struct heapsql_rows {
 	struct heapsql *sql;
 	sqlite3_stmt *statement;
-	/* statement that provides the column names: the same one, or the one before rewriting */
+	/* statement that provides the column names: the running statement, or the one before it was
+	 * rewritten */
 	sqlite3_stmt *named;
 	struct hdb_column *columns; /* owned */
 	struct hdb_value *values;   /* owned */
@@ -179,7 +180,7 @@ static void set_limits(struct heapsql *sql)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
-	/* an unknown name in double quotes is an error, not a string */
+	/* makes an unknown name in double quotes an error instead of a string */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 	sqlite3_hard_heap_limit64((sqlite3_int64)(memory > MEMORY_MIN ? memory : MEMORY_MIN));
@@ -416,7 +417,8 @@ static void use_totals(struct heapsql_rows *rows)
 	sqlite3_free(text);
 }
 
-/* Creates the class tables named in a statement, which the guard would not let SQLite do. */
+/* Creates the class tables named in a statement, because the guard prevents SQLite from doing
+ * so. */
 static int define_classes(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
 	int r = HDB_OK;
@@ -568,7 +570,7 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 	return r;
 }
 
-/* Computes the retained sizes of the sets of one source. `sets` has room for all. */
+/* Computes the retained sizes of the sets of one source. `sets` has room for all sets. */
 static int solve_source(struct heapsql *sql, const struct sql_source *source, struct hdb_set *sets,
 			struct hdb_error *err)
 {

@@ -4,7 +4,7 @@
  * A single call of some functions could run for minutes without checking the cancel flag. Their
  * replacements are bounded or check the flag. Other functions stop at the first U+0000, which
  * strings in heaps contain. Their replacements process the whole text. Otherwise results are the
- * same as in SQLite 3.46, whatever version is linked.
+ * same as in SQLite 3.46, regardless of the linked version.
  */
 #include "sqlite/sql_private.h"
 
@@ -41,7 +41,7 @@ static void result_string(struct sqlite3_context *ctx, sqlite3_str *out)
 
 /* ---- printf ---- */
 
-/* Rest of a format string, and its arguments. */
+/* The rest of a format string, and its arguments. */
 struct format {
 	const char *at;
 	int argc, used;
@@ -92,7 +92,7 @@ static void put_char(sqlite3_str *out, const char *text, bool is_left, int width
 		sqlite3_str_appendchar(out, pad, ' ');
 }
 
-/* Writes one conversion. Returns false if SQLite does not know its letter. */
+/* Writes one conversion. Returns false if SQLite has no conversion with this letter. */
 static bool put_conversion(sqlite3_str *out, struct format *f, const char *flags, char letter)
 {
 	const int width = f->width;
@@ -349,7 +349,7 @@ static bool has_char(const char *set, size_t set_size, const char *c, size_t siz
 	return false;
 }
 
-/* Ends of a text that a function trims. */
+/* The ends of a string that a function trims. */
 enum { TRIM_LEFT = 1, TRIM_RIGHT = 2 };
 
 static void trim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv, int ends)

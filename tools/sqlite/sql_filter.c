@@ -5,7 +5,7 @@
 #include "sqlite/sql_private.h"
 
 struct heapsql_filter {
-	struct sql_table_def def; /* definition of the table; must be first */
+	struct sql_table_def def; /* definition of the table; must be the first member */
 	struct heapsql *sql;
 	struct sql_source *source;
 	sqlite3_stmt *statement;

@@ -31,8 +31,8 @@ static struct sql_source *source_of(struct sqlite3_context *ctx, int argc, sqlit
 }
 
 /*
- * Sets *ix to the object that the argument identifies. Returns false if there is none. Reports
- * failures to SQLite.
+ * Sets *ix to the object that the argument identifies. Returns false if there is no such object,
+ * and reports failures to SQLite.
  */
 static bool object_of(struct sqlite3_context *ctx, struct sql_source *source, sqlite3_value *value,
 		      uint32_t *ix)
@@ -154,7 +154,7 @@ static int answer_element(struct sqlite3_context *ctx, struct sql_source *source
 	return HDB_OK;
 }
 
-/* Classes matching a name or pattern in one database. */
+/* The classes of one database that match a name or pattern. */
 struct marks {
 	const struct sql_source *source;
 	uint8_t by_class[];
@@ -170,7 +170,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 	struct marks *marks = sqlite3_get_auxdata(ctx, 1);
 	int r;
 
-	/* the row may refer to another database than the previous row */
+	/* the row may refer to a different database than the previous row */
 	if (marks && marks->source == source)
 		return marks;
 	marks = sqlite3_malloc64(sizeof(*marks) + hdb_class_count(source->db) + 1);
@@ -536,7 +536,7 @@ static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chai
 
 	*joined_at = HDB_NONE;
 	for (at = ix; at != HDB_NONE && !chain->places[at]; at = up, left--) {
-		/* the first path is numbered, so only another one can contain a cycle */
+		/* the first path has been numbered, so only another path can contain a cycle */
 		if (!left)
 			return hdb_fail(err, HDB_ECORRUPT,
 					"the database is damaged: dominators form a cycle");

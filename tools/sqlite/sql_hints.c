@@ -36,7 +36,7 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 
 /* ---- failures ---- */
 
-/* Compares a name, which need not stay valid: the best name is copied. */
+/* Compares a name. The name need not stay valid, because the best name is copied. */
 static void try_name(struct base_suggest *near, const char *name, char best[NAME_SIZE])
 {
 	base_suggest_try(near, name);

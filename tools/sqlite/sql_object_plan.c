@@ -53,7 +53,8 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	static const struct {
 		int code;
 		unsigned char op;
-		bool is_text; /* whether collations other than BINARY give other results */
+		bool is_text; /* whether collations other than BINARY would give different
+			       * results */
 		int part;
 	} uses[] = {
 		{ -1, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_ROWID },
@@ -113,9 +114,9 @@ static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not overlap")
 
 struct plan {
 	int parts;
-	int at[32]; /* constraints, indexed by the bit of the part */
+	int at[32]; /* for each part of the plan, by the number of its bit: the constraint */
 	int limit_at;
-	int limited; /* number of constraints that SQLite checks again */
+	int limited; /* number of constraints that SQLite must check again */
 };
 
 static void find_parts(const struct shape *shape, sqlite3_index_info *info, struct plan *plan)
@@ -172,7 +173,7 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 };
 
 /*
- * Returns whether the statement sorts by a column in an order in which the table can return rows.
+ * Returns whether the statement sorts by a column, in an order in which the table can return rows.
  */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)

@@ -64,7 +64,7 @@ static struct top pop_top(struct base_vec *t)
 
 /* ---- the dominator tree ---- */
 
-/* Adds the children of an object, as many as needed. They are sorted by descending size. */
+/* Adds as many children of an object as needed. Children are sorted by descending size. */
 static int push_children(struct objects_cursor *c, struct base_vec *t, uint32_t ix, uint64_t wanted,
 			 struct hdb_error *err)
 {
@@ -111,7 +111,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
 		if (base_flag_is_set(c->source->cancel))
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
-		/* if there are too many objects, it does not matter which are the largest */
+		/* there are too many objects, so the caller does not use the list */
 		if (c->retained_from && c->list_count + tops.count >= wanted)
 			c->list_count = wanted;
 	}

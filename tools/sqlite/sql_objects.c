@@ -45,7 +45,7 @@ static bool is_member(const struct objects_cursor *c)
 	       (!s->kinds || s->kinds >> c->facts.kind & 1);
 }
 
-/* Begins the unreachable objects, which retain nothing and therefore come last. */
+/* Starts to return unreachable objects, which retain nothing and therefore come last. */
 static int begin_unreachable(struct objects_cursor *c, struct hdb_error *err)
 {
 	const struct hdb_scan_options opt = {

@@ -25,7 +25,7 @@ enum column {
 	C_TEXT,
 	C_TYPE,    /* element type of a primitive array */
 	C_PATTERN, /* instances(): the argument */
-	C_SUB,     /* instances(): whether to include subclasses; argument */
+	C_SUB,     /* argument of instances(): whether to include subclasses */
 	C_FIELD
 };
 
@@ -50,7 +50,8 @@ struct shape {
 	char *declaration;                    /* sqlite3_free */
 };
 
-/* Maximum number of rows returned largest first. More are sorted by SQLite. */
+/* Maximum number of rows that the table returns largest first. If there are more, SQLite sorts
+ * them. */
 #define LARGEST_MAX 100000
 
 /* Bits of idxNum. */
@@ -68,7 +69,8 @@ enum {
 	DESCENDING = 1024,
 	ID_FROM = 1 << 11, /* id >= or > */
 	ID_TO = 1 << 12,   /* id <= or < */
-	LARGEST = 1 << 13, /* ORDER BY retained DESC LIMIT: from the top of the dominator tree */
+	LARGEST = 1 << 13, /* ORDER BY retained DESC with LIMIT: reads from the top of the dominator
+			    * tree */
 	BY_CLASS_ID = 1 << 14,
 	RETAINED_FROM = 1 << 15, /* retained >= or > */
 	MOST_REFERRED = 1 << 16, /* ORDER BY referrers DESC LIMIT */
@@ -83,7 +85,7 @@ struct objects_cursor {
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t at;
-	/* instead of a scan: one object, or a list */
+	/* used instead of a scan: one object, or a list */
 	uint32_t single;
 	struct hdb_list *list;
 	const uint32_t *list_ixs;
@@ -104,12 +106,14 @@ struct objects_cursor {
 
 /* ---- shapes ---- */
 
-/* Returns NULL if memory is exhausted. Owned: sql_shape_free. */
+/* Creates a table, which the caller must free with sql_shape_free. Returns NULL if memory is
+ * exhausted. */
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
 /* NULL is allowed. */
 void sql_shape_free(void *shape);
 /*
- * A table of objects that every database has. sql_shape_plain returns NULL if memory is exhausted.
+ * Describes a table of objects that exists in every database. sql_shape_plain returns NULL if
+ * memory is exhausted.
  */
 struct sql_objects_def {
 	const char *name, *help;

@@ -43,7 +43,8 @@ struct sql_source {
 	char *name;         /* owned; "main" for the only database */
 	struct hdb *db;     /* database.db */
 	bool owns_db;       /* whether the extension opened the database, and owns database.path */
-	bool is_only;       /* whether it is the only database, whose tables need no schema */
+	bool is_only;       /* whether this is the only database, so that its tables need no
+			     * schema */
 	size_t *name_sizes; /* indexed by class number: length of its name + 1, or 0 if unknown */
 	/* indexed by class number; set by sql_need_counts */
 	struct hdb_class_count *counts;
@@ -72,11 +73,11 @@ enum sql_how {
 	SQL_U32,        /* uint32_t; HDB_NONE: NULL */
 	SQL_U64,        /* uint64_t */
 	SQL_ID,         /* uint64_t; 0: NULL */
-	SQL_STATIC,     /* const char *, valid while the database is open */
+	SQL_STATIC,     /* const char * that is valid while the database is open */
 	SQL_TEXT,       /* const char *, copied */
 	SQL_CHARS,      /* char[], copied */
-	SQL_CLASS,      /* uint32_t class number, shown as the class name; HDB_NONE: NULL */
-	SQL_OBJECT,     /* uint32_t object number, shown as an ID; HDB_NONE: NULL */
+	SQL_CLASS,      /* uint32_t class number, shown as the class name; NULL for HDB_NONE */
+	SQL_OBJECT,     /* uint32_t object number, shown as an ID; NULL for HDB_NONE */
 	SQL_RETAINED,   /* uint32_t object number, shown as its retained size */
 	SQL_BASIC,      /* struct hdb_basic */
 	SQL_REFERENCE,  /* struct hdb_basic; NULL if it is not a reference */
@@ -154,7 +155,8 @@ struct sql_cursor {
 	const struct sql_table_def *def;
 	struct hdb *db;
 	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL means no constraint; borrowed by begin */
-	/* choice of `plan`: sqlite3_index_info.idxNum, and values; borrowed by begin */
+	/* the plan chosen by `plan` (sqlite3_index_info.idxNum), and its values; borrowed by
+	 * begin */
 	int index, argc;
 	struct sqlite3_value **argv;
 	sqlite3_uint64 used; /* columns read, as in sqlite3_index_info.colUsed */
@@ -178,8 +180,8 @@ void sql_function_fail(struct sqlite3_context *ctx, struct sql_source *source, i
 		       struct hdb_error *err);
 
 /*
- * Switches the guard, which restricts SQLite to actions that users are allowed. Returns the
- * previous state; heapsql.c.
+ * Switches the guard, which restricts SQLite to the actions that users may perform, on or off.
+ * Returns the previous state. Defined in heapsql.c.
  */
 bool sql_set_guard(struct heapsql *sql, bool is_on);
 
@@ -256,8 +258,9 @@ static inline int sql_population(const struct sql_source *source)
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
- * Rewrites a statement to use totals by class or kind, if that gives the same answer. Returns NULL
- * if not; otherwise the caller must free the statement with sqlite3_free. The column names differ.
+ * Rewrites a statement to use totals by class or kind, if that gives the same answer. Otherwise,
+ * returns NULL. The caller must free the statement with sqlite3_free. The names of its columns
+ * differ.
  */
 char *sql_rewrite(const char *statement);
 
@@ -282,13 +285,13 @@ void sql_word_text(const struct sql_word *word, char *out, size_t size);
 
 /* ---- registration ---- */
 
-/* Registers all tables of a source: as eponymous tables if it is the only one. */
+/* Registers all tables of a source: as eponymous tables if it is the only source. */
 int sql_register(struct sql_source *source, struct hdb_error *err);
 int sql_register_tables(struct sql_source *source);
 int sql_register_objects(struct sql_source *source);
 int sql_register_queries(struct sql_source *source);
 /*
- * Registers a table in the source's schema, or as an eponymous one. `release` (may be NULL) frees
+ * Registers a table in the source's schema, or as an eponymous table. `release` (may be NULL) frees
  * the definition with the table, even after a failure.
  */
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,

@@ -47,7 +47,7 @@ static bool is_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-/* Replaces - by _ in a name. */
+/* Replaces - with _ in a name. */
 static void plain_name(const char *name, char *out, size_t size)
 {
 	snprintf(out, size, "%s", name);
@@ -164,8 +164,8 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return HDB_OK;
 	/*
-	 * Swaps target and first option back into the query's order. An object in place of "by" is
-	 * the target.
+	 * Swaps target and first option, so that they are in the order of the query. If the
+	 * argument for "by" is an object, it is the target.
 	 */
 	if (aux->by_first && number < 2 &&
 	    !(number == 0 && sqlite3_value_type(value) == SQLITE_INTEGER))
@@ -228,7 +228,7 @@ static int begin_query(struct sql_cursor *c, struct hdb_error *err)
 		if (c->key[i])
 			TRY(take_argument(c, i, c->key[i], err));
 	r = hdb_query(c->db, def_of(c)->spec->name, &s->args, &s->rows, err);
-	/* a missing object gives no rows; a missing class is an error */
+	/* a missing object means no rows, but a missing class is an error */
 	if (r == HDB_NOTFOUND && s->args.target_count && strncmp(s->targets[0], "0x", 2) == 0)
 		return HDB_END;
 	if (r != HDB_OK)

@@ -10,11 +10,11 @@
 struct row {
 	uint32_t from, to; /* the reference; `to` may be HDB_NONE */
 	uint32_t step;
-	bool is_strong;                /* path: whether to follow only strong references */
+	bool is_strong;                /* for paths, whether to follow only strong references */
 	struct hdb_object_facts facts; /* facts of the row's object */
 };
 
-/* Columns: first those that `column_row` computes, then cells. */
+/* The columns. Those that `column_row` computes come first, followed by cells. */
 enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
 #define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)
@@ -37,7 +37,7 @@ struct list {
 	uint64_t *seen;    /* bit set by object, for lists that may contain duplicates; owned */
 };
 
-/* Up to this number, references in a database are distinct and need no check. */
+/* Lists of up to this number of references contain no duplicates, so they need no check. */
 #define DISTINCT_MAX 32
 
 static bool was_seen(uint64_t *seen, uint32_t ix)
@@ -226,7 +226,8 @@ struct refs {
 	bool is_lent;    /* whether to return the reader to the source's cache */
 	bool is_open;    /* whether the references of an object are being read */
 	uint32_t target; /* required target; HDB_NONE means any */
-	/* sources: a scan of all objects or of classes with the name; or the list of referrers */
+	/* the sources: a scan of all objects, a scan of the classes with the name, or the list of
+	 * referrers */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	uint8_t *marks; /* owned */
