@@ -589,10 +589,7 @@ static int open_bytes(struct base_input *in, struct hdb_error *err)
 	return r;
 }
 
-static void close_at(struct base_input **in)
-{
-	base_input_close(*in);
-}
+BASE_CLOSER(close_at, struct base_input, base_input_close)
 
 int base_input_open(const char *path, const base_flag *cancel, struct base_input **out,
 		    struct hdb_error *err)

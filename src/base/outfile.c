@@ -203,10 +203,7 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	return r;
 }
 
-static void abort_at(struct base_outfile **f)
-{
-	base_outfile_abort(*f);
-}
+BASE_CLOSER(abort_at, struct base_outfile, base_outfile_abort)
 
 int base_outfile_create(const char *path, const struct base_outfile_options *options,
 			struct base_outfile **out, struct hdb_error *err)

@@ -18,6 +18,13 @@
  */
 #define BASE_SCOPED(release) __attribute__((cleanup(release)))
 
+/* Defines a function for BASE_SCOPED that calls `close` with a pointer, which may be NULL. */
+#define BASE_CLOSER(name, type, close) \
+	static inline void name(type *const *pointer) \
+	{ \
+		close(*pointer); \
+	}
+
 /* Frees a pointer from malloc at the end of its scope. */
 #define BASE_FREED BASE_SCOPED(base_free_at)
 static inline void base_free_at(void *pointer)

@@ -69,10 +69,7 @@ static int read_layout(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_at(struct heap **heap)
-{
-	heap_close(*heap);
-}
+BASE_CLOSER(close_at, struct heap, heap_close)
 
 int heap_open(const char *path, const char *dump_path, struct base_work *work, struct heap **out,
 	      struct hdb_error *err)

@@ -103,10 +103,7 @@ static int read_packets(struct perfetto *t, struct proto trace, struct hdb_error
 		t->source->path);
 }
 
-static void close_at(struct perfetto **t)
-{
-	perfetto_close(*t);
-}
+BASE_CLOSER(close_at, struct perfetto, perfetto_close)
 
 int perfetto_open(const char *path, struct base_work *work, struct perfetto **out,
 		  struct hdb_error *err)

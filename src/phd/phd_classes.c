@@ -319,10 +319,7 @@ static int link_arrays(struct phd *phd, struct hdb_error *err)
 	return HDB_OK;
 }
 
-static void close_at(struct phd **phd)
-{
-	phd_close(*phd);
-}
+BASE_CLOSER(close_at, struct phd, phd_close)
 
 int phd_open(struct base_input *input, struct phd_files files, struct base_work *work,
 	     struct phd **out, struct hdb_error *err)

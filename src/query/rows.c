@@ -214,10 +214,7 @@ static int start(struct query *q, struct hdb_error *err)
 	return q->args.sort && *q->args.sort ? sort_rows(q, err) : HDB_OK;
 }
 
-static void close_at(struct query **q)
-{
-	query_close(*q);
-}
+BASE_CLOSER(close_at, struct query, query_close)
 
 int query_open(const struct query_def *def, const struct query_sides *sides,
 	       const struct hdb_query_args *args, struct query **out, struct hdb_error *err)

@@ -81,10 +81,7 @@ static void free_writer(struct store_writer *writer)
 	free(writer);
 }
 
-static void abort_at(struct store_writer **writer)
-{
-	store_abort(*writer);
-}
+BASE_CLOSER(abort_at, struct store_writer, store_abort)
 
 /*
  * Returns the writer to the caller. If this is not called, the writer is aborted at the end of its
@@ -429,10 +426,7 @@ int store_build(struct store *store, struct store_tables tables, struct base_wor
 	return give_writer(&writer, out);
 }
 
-static void close_at(struct store **store)
-{
-	store_close(*store);
-}
+BASE_CLOSER(close_at, struct store, store_close)
 
 int store_keep(struct store *store, enum store_table table, const struct store_block *block,
 	       struct hdb_error *err)

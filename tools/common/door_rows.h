@@ -9,9 +9,6 @@
 
 /* Declares rows, possibly NULL, that are closed at the end of their scope. */
 #define DOOR_ROWS BASE_SCOPED(door_rows_close_at) struct hdb_rows
-static inline void door_rows_close_at(struct hdb_rows **rows)
-{
-	hdb_rows_close(*rows);
-}
+BASE_CLOSER(door_rows_close_at, struct hdb_rows, hdb_rows_close)
 
 #endif

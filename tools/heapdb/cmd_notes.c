@@ -37,10 +37,7 @@ void cli_notes_release(struct cli *cli)
 	cli->notes = NULL;
 }
 
-static void close_at(struct hdb **db)
-{
-	hdb_close(*db);
-}
+BASE_CLOSER(close_at, struct hdb, hdb_close)
 
 int page_notes(const char *db_path, const char *target, const char *text, char **json,
 	       struct hdb_error *err)

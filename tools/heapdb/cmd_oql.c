@@ -99,10 +99,7 @@ static int run_visualvm(struct cli *cli, struct oql_str text)
 }
 #endif
 
-static void close_oql(struct oql **oql)
-{
-	oql_close(*oql);
-}
+BASE_CLOSER(close_oql, struct oql, oql_close)
 
 int cmd_oql(struct cli *cli)
 {

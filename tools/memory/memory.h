@@ -18,6 +18,7 @@
 #include "common/own_answer.h"
 
 #include "base/flag.h"
+#include "base/scope.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -152,10 +153,7 @@ struct memory_answer;
 /* Makes an empty answer. The caller must release *out with memory_answer_free. */
 int memory_answer_new(struct memory_answer **out, struct hdb_error *err);
 void memory_answer_free(struct memory_answer *account); /* NULL is allowed */
-static inline void memory_answer_free_at(struct memory_answer **account)
-{
-	memory_answer_free(*account);
-}
+BASE_CLOSER(memory_answer_free_at, struct memory_answer, memory_answer_free)
 
 /* Like memory_add, for a text of any kind. Fails with HDB_EFORMAT if the kind is unknown. */
 int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,

@@ -210,10 +210,7 @@ static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena,
 	return &g->values[g->count++];
 }
 
-static void close_entries(struct hdb_entries **entries)
-{
-	hdb_entries_close(*entries);
-}
+BASE_CLOSER(close_entries, struct hdb_entries, hdb_entries_close)
 
 /*
  * Lists the first `most` entries of a collection. Returns HDB_NOTFOUND if it is not a collection.

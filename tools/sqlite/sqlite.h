@@ -9,6 +9,7 @@
 #include "heapdb.h"
 
 #include "base/flag.h"
+#include "base/scope.h"
 #include "common/own_answer.h"
 
 #include <stdbool.h>
@@ -25,10 +26,7 @@ struct heapsql_options {
 /* Opens a connection. The caller must close *out with heapsql_close. `opt` may be NULL. */
 int heapsql_open(const struct heapsql_options *opt, struct heapsql **out, struct hdb_error *err);
 void heapsql_close(struct heapsql *sql);
-static inline void heapsql_close_at(struct heapsql **sql)
-{
-	heapsql_close(*sql);
-}
+BASE_CLOSER(heapsql_close_at, struct heapsql, heapsql_close)
 
 /* A database of a connection; all members are borrowed until heapsql_close. */
 struct heapsql_database {
@@ -81,10 +79,7 @@ int heapsql_next(struct heapsql_rows *rows, struct hdb_error *err);
 /* Returns the values as an array, borrowed until the next call. */
 const struct hdb_value *heapsql_value(const struct heapsql_rows *rows, size_t column);
 void heapsql_rows_close(struct heapsql_rows *rows);
-static inline void heapsql_rows_close_at(struct heapsql_rows **rows)
-{
-	heapsql_rows_close(*rows);
-}
+BASE_CLOSER(heapsql_rows_close_at, struct heapsql_rows, heapsql_rows_close)
 
 /*
  * The rows of a statement as a source for the writers of common/answer.h. The first row is read in

@@ -7,6 +7,7 @@
 
 #include "watch/growth.h"
 
+#include "base/scope.h"
 #include "common/own_answer.h"
 
 #define GROWTH_TIME_SIZE 32
@@ -19,10 +20,7 @@ struct growth_answer;
  */
 int growth_answer_new(const base_flag *cancel, struct growth_answer **out, struct hdb_error *err);
 void growth_answer_free(struct growth_answer *answer); /* NULL is allowed */
-static inline void growth_answer_free_at(struct growth_answer **answer)
-{
-	growth_answer_free(*answer);
-}
+BASE_CLOSER(growth_answer_free_at, struct growth_answer, growth_answer_free)
 
 /*
  * Adds a series, or all series (*.jsonl) of a directory. Fails with HDB_EABSENT if a directory

@@ -252,10 +252,7 @@ static int use_line(struct reader *r, const char *line, size_t size)
 	return record ? r->taker->take(r->taker->ctx, record) : HDB_OK;
 }
 
-static void free_parser(struct series_parser **parser)
-{
-	series_parser_free(*parser);
-}
+BASE_CLOSER(free_parser, struct series_parser, series_parser_free)
 
 /*
  * Reads up to a line feed. Returns false at the end of the file or once *cancel is set. Lines that

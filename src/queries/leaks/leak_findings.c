@@ -174,6 +174,25 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	return HDB_OK;
 }
 
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_verdict(word, text, nth) .verdict = EXPLAIN_##word
+#define RULE_advice(word, text, nth) .advice = text
+#define RULE_run(word, text, nth) .run = text
+#define RULE_source(word, text, nth) .source = text
+static const struct explain_rule rules[] = {
+#include <queries/leaks/leak_findings.rules.h>
+};
+
+const struct explain_rule *leak_rule(const char *name)
+{
+	size_t no = 0;
+
+	while (no < sizeof(rules) / sizeof(rules[0]) && strcmp(rules[no].name, name) != 0)
+		no++;
+	assert(no < sizeof(rules) / sizeof(rules[0]));
+	return &rules[no];
+}
+
 /*
  * Adds the owner of memory outside the heap, which the sizes of objects do not include, if that is
  * large enough for a suspect. Adds nothing if a suspect's rule already reports the memory.
@@ -181,43 +200,13 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 static int add_outside(struct query *q, struct leak_findings *l, enum leak_outside_kind kind,
 		       const struct leak_outside *owner, struct hdb_error *err)
 {
-	static const struct explain_rule closed = {
-		.name = "closed-memory-owners",
-		.verdict = EXPLAIN_LEAK,
-		.advice = "Remove each element when it is closed: in its close() method, in a "
-			  "finally block, or by a listener. The memory of its buffers is freed "
-			  "after that. {run} shows what holds the largest buffer.",
-		.run = "path object",
-		.source = "java.nio.Buffer",
-	};
-	static const struct explain_rule rules[] = {
-		[LEAK_OUTSIDE_DIRECT] = {
-			.name = "direct-memory-owner",
-			.verdict = EXPLAIN_LARGE,
-			.advice = "Reuse buffers, and drop references to buffers that are no "
-				  "longer needed. The memory of a buffer is freed when the "
-				  "garbage collector finds it unreachable. {run} shows what holds "
-				  "the largest buffer. -XX:MaxDirectMemorySize limits their total "
-				  "size.",
-			.run = "path object",
-			.source = "java.nio.Bits",
-		},
-		[LEAK_OUTSIDE_MAPPED] = {
-			.name = "mapped-memory-owner",
-			.verdict = EXPLAIN_BY_DESIGN,
-			.advice = "Usually harmless: a mapping uses address space, and its pages "
-				  "belong to the file. The mapping is removed when its buffer is "
-				  "garbage collected or its arena is closed. {run} shows what "
-				  "holds the largest mapping.",
-			.run = "path object",
-			.source = "java.nio.MappedByteBuffer",
-		},
-	};
 	const uint64_t percent = l->percent;
 	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
 	const struct explain_flag *flag = &owner->flag;
 	const bool are_closed = flag->closed && flag->closed * 2 >= flag->objects;
-	const struct explain_rule *by = are_closed ? &closed : &rules[kind];
+	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
+						  is_direct  ? "direct-memory-owner" :
+							       "mapped-memory-owner");
 	struct query_leak_fault fault = {
 		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix }
 	};
@@ -279,16 +268,7 @@ static int is_about_loaders(struct query *q, const struct leak_finding *f, bool 
  */
 static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
-	static const struct explain_rule rule = {
-		.name = "closed-class-loaders",
-		.verdict = EXPLAIN_LEAK,
-		.advice = "Remove what keeps the loader, such as a thread, shutdown hook, listener "
-			  "or ThreadLocal that its code registered. {run} shows the path to the "
-			  "largest loader.",
-		.run = "path object",
-		.source = "java.net.URLClassLoader",
-	};
-	struct query_leak_fault fault = { .answer = { .rule = &rule } };
+	struct query_leak_fault fault = { .answer = { .rule = leak_rule("closed-class-loaders") } };
 	struct leak_loaders found;
 	struct heap_object object;
 	bool is_known;
@@ -310,7 +290,8 @@ static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_erro
 		       explain_short_class(q->heap, object.class_no),
 		       base_size(found.most_bytes).text, found.count == 1 ? "is" : "are",
 		       base_size(found.bytes).text);
-	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", rule.advice);
+	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s",
+		       fault.answer.rule->advice);
 	fault.answer.ix = fault.answer.kept_ix = found.ix;
 	fault.answer.retained_bytes = found.bytes;
 	TRY_ERRORS(r = query_leak_add_keeper(q, &fault.answer, err));

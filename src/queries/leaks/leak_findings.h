@@ -73,6 +73,8 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
  */
 int leak_findings_add(struct query *q, struct leak_findings *l, const struct explain_answer *answer,
 		      struct leak_finding **out, struct hdb_error *err);
+/* Returns a rule of leak_findings.rules, which must exist. */
+const struct explain_rule *leak_rule(const char *name);
 void leak_findings_release(struct query *q, struct leak_findings *l);
 
 #endif

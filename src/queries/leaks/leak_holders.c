@@ -66,24 +66,28 @@ enum holder_rule {
 	RULE_MEMBERS,
 	RULE_SHARED,
 	RULE_THREAD_LOCAL,
-	RULE_REFERENCE
+	RULE_REFERENCE,
+	RULE_COUNT
 };
 
 /* Whether the path to a holder begins at a local variable of a thread. */
 enum way { WAY_ANY, WAY_LOCAL, WAY_NOT_LOCAL };
-#define ANY_BLAME \
+#define BLAMES_OWN (1u << BLAME_OWN)
+#define BLAMES_STATIC (1u << BLAME_STATIC)
+#define BLAMES_ANY \
 	(1u << BLAME_ARRAY | 1u << BLAME_PLATFORM | 1u << BLAME_THREAD | 1u << BLAME_STATIC | \
 	 1u << BLAME_OWN)
 
 /*
- * Rules for choosing a holder. The rank of a referrer is the first rule that matches the best step
- * (blames) and the kind (way) of the path to it. Of several holders with the same rank, the one
- * nearest to a root is chosen.
- *
+ * The rank of a referrer is the first rule that matches the best step (blames) and the kind (way)
+ * of the path to it. Of several holders with the same rank, the one nearest to a root is chosen.
  * Rules with blames == 0 do not rank holders, but record how the owner of the whole suspect was
- * found. The names appear in the column "owner_rule". tests/query/leak_owners_test.c contains a
- * heap for each rule.
+ * found.
  */
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_blames(word, text, nth) .blames = BLAMES_##word
+#define RULE_way(word, text, nth) .way = WAY_##word
+#define RULE_why(word, text, nth) .why = text
 static const struct rule {
 	const char *name;
 	/*
@@ -94,41 +98,9 @@ static const struct rule {
 	enum way way;
 	const char *why;
 } rules[] = {
-	[RULE_FIELD] = { "application field", 1u << BLAME_OWN, WAY_NOT_LOCAL,
-			 "the field belongs to the application, so its author can change it, and "
-			 "it lives as long as the program" },
-	[RULE_FIELD_OF_LOCAL] = { "application field below a local variable", 1u << BLAME_OWN,
-				  WAY_LOCAL,
-				  "the field belongs to the application, so its author can change "
-				  "it, but it lives only until the method returns" },
-	[RULE_STATIC] = { "static field of the platform", 1u << BLAME_STATIC, WAY_ANY,
-			  "the platform field names the service that the program must ask to "
-			  "release the object" },
-	[RULE_OTHER] = { "platform", ANY_BLAME, WAY_NOT_LOCAL,
-			 "no better owner is known, and this owner lives as long as the program" },
-	[RULE_LOCAL] = { "local variable", ANY_BLAME, WAY_ANY,
-			 "weak evidence: any code that uses an object holds it in a local "
-			 "variable for a short time" },
-	[RULE_ABOVE] = { "application field above", 0, WAY_ANY,
-			 "if only objects of the platform, such as the threads of a pool, refer "
-			 "to the suspect, the application field that holds the best of these "
-			 "objects explains more" },
-	[RULE_PATH] = { "path", 0, WAY_ANY,
-			"objects that dominate the suspect are on every path, so the best step of "
-			"one path is the best step of all paths" },
-	[RULE_MEMBERS] = { "owner of most members", 0, WAY_ANY,
-			   "no object is on the paths to all members of the group, so the nearest "
-			   "owner that most members share is the owner" },
-	[RULE_SHARED] = { "shared owner of members", 0, WAY_ANY,
-			  "each member has its own owner, such as a task that will run it, so the "
-			  "object that holds all members owns them" },
-	[RULE_THREAD_LOCAL] = { "thread-local of members", 0, WAY_ANY,
-				"threads have no owner, so the ThreadLocal that holds most of "
-				"their memory is named instead" },
-	[RULE_REFERENCE] = { "holder of a reference", 0, WAY_ANY,
-			     "if no path consists only of strong references, the holder of the "
-			     "soft or weak reference is the owner" },
+#include <queries/leaks/leak_holders.rules.h>
 };
+static_assert(sizeof(rules) / sizeof(rules[0]) == RULE_COUNT, "a rule for each number");
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 {

@@ -90,21 +90,14 @@ static void release(struct stuck *s)
 
 /* ---- what a thread does ---- */
 
-/* Slow calls by their frames. NULL means that the thread waits for work. */
+#define CALL(frames, name) \
+	{ \
+		frames, name \
+	}
 static const struct {
 	const char *frames, *name;
 } calls[] = {
-	{ "java.net.ServerSocket.*,*.accept(*,sun.nio.ch.SelectorImpl.*,*.EPoll.wait(*", NULL },
-	{ "java.net.*SocketInputStream.*,sun.nio.ch.NioSocketImpl.*ead(*,"
-	  "sun.nio.ch.SocketChannelImpl.read(*",
-	  "socket read" },
-	{ "*SocketImpl.connect(*,sun.nio.ch.SocketChannelImpl.connect(*", "connecting a socket" },
-	{ "java.net.*SocketOutputStream.*,sun.nio.ch.*SocketImpl.*rite(*", "socket write" },
-	{ "java.net.InetAddress.*", "name lookup" },
-	{ "java.io.FileInputStream.*", "file read" },
-	{ "java.lang.Process*.waitFor(*", "waiting for a process" },
-	{ "java.lang.Thread.sleep(*", "sleeping" },
-	{ "java.lang.Object.wait(*,java.util.concurrent.locks.LockSupport.park*", "waiting" },
+#include <queries/leaks/slow_calls.rows.h>
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -396,37 +389,6 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l, co
 	return NULL;
 }
 
-enum stuck_kind { OF_LOCK, OF_FINALIZER, OF_POOL };
-
-static const struct explain_rule rules[] = {
-	[OF_LOCK] = {
-		.name = "blocked-threads",
-		.verdict = EXPLAIN_STUCK,
-		.advice = "Hold a lock only for short steps, without I/O and without waiting, or "
-			  "give the slow call a timeout. {run} shows the stack of the owner.",
-		.run = "threads object",
-		.source = "java.lang.Thread",
-	},
-	[OF_FINALIZER] = {
-		.name = "blocked-finalizer",
-		.verdict = EXPLAIN_STUCK,
-		.advice = "A finalizer must not wait for a lock. Close resources explicitly, and "
-			  "replace finalize() with Cleaner. {run} shows the stack of the owner.",
-		.run = "threads object",
-		.source = "java.lang.ref.Finalizer",
-	},
-	[OF_POOL] = {
-		.name = "starved-pool",
-		.verdict = EXPLAIN_STUCK,
-		.advice = "Do not wait in a task for another task of the same pool: chain the tasks "
-			  "(CompletableFuture.thenCompose), or run the inner ones in a second pool. "
-			  "A larger pool only needs more tasks to come to the same halt. {run} "
-			  "shows the stacks.",
-		.run = "threads",
-		.source = "java.util.concurrent.ThreadPoolExecutor",
-	},
-};
-
 /*
  * Adds a finding, or replaces the explanation of a suspect about the same object. A fault stays a
  * separate finding, because `leaks` counts it. `threads` are the threads to look at.
@@ -435,13 +397,14 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 		       const char *threads, struct hdb_error *err)
 {
 	const uint32_t ix = c->members->key_ix;
-	const enum stuck_kind kind = c->members->is_pool ? OF_POOL :
-				     c->has_finalizer    ? OF_FINALIZER :
-							   OF_LOCK;
+	const bool is_pool = c->members->is_pool;
+	const struct explain_rule *rule = leak_rule(is_pool          ? "starved-pool" :
+						    c->has_finalizer ? "blocked-finalizer" :
+								       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
-	struct leak_finding *f = kind == OF_POOL      ? finding_about(s->l, ix) :
-				 kind == OF_FINALIZER ? finding_about(s->l, HEAP_NONE) :
-							finding_of_threads(s->l, c);
+	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
+				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
+						    finding_of_threads(s->l, c);
 
 	s->added++;
 	bytes_add(says, "", 1);
@@ -456,10 +419,10 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 	f->answer.retained_bytes = f->suspect.retained_bytes;
 	f->answer.holds[0] = '\0';
 	f->answer.ix = ix; /* kept_ix remains the object that a rule explained */
-	f->answer.rule = &rules[kind];
+	f->answer.rule = rule;
 	f->answer.says[0] = '\0';
 	query_leak_add_short(BASE_TEXT(f->answer.says), says->data);
-	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rules[kind].advice);
+	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", threads);
 	return HDB_OK;
 }
