@@ -333,8 +333,7 @@ static int drop_fields(const struct analysis_excludes *s, const struct held *hel
 			is_held = is_held || held->others[o] == held->excluded[i];
 		if (is_held)
 			continue;
-		if ((r = heap_find(heap, held->excluded[i], &to, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(heap, held->excluded[i], &to, err));
 		if (r == HDB_OK && to != heap_class(heap, held->class_no)->ix)
 			drop(edges, count, to);
 	}

@@ -381,8 +381,7 @@ static int note_managers(const struct session *session, struct analysis_vm_fact 
 		TRY(heap_elements(session->heap, ix, 0, &slice, err));
 	assert(slice.done <= MANAGERS_MAX);
 	for (uint64_t i = 0; i < slice.done; i++) {
-		if ((r = manager_name(session->heap, bits[i], text, sizeof(text), err)) < 0)
-			return r;
+		TRY_ERRORS(r = manager_name(session->heap, bits[i], text, sizeof(text), err));
 		if (r == HDB_OK)
 			note_collector(facts, text, false);
 	}

@@ -338,8 +338,7 @@ int hdb_thread_at(struct hdb *db, uint64_t no, struct hdb_thread *out, struct hd
 		.ix = thread.ix == STORE_NONE ? HDB_NONE : thread.ix,
 		.trace_serial = thread.trace_serial,
 	};
-	if ((r = heap_trace(db->heap, thread.trace_serial, &trace, err)) < 0)
-		return r;
+	TRY_ERRORS(r = heap_trace(db->heap, thread.trace_serial, &trace, err));
 	facts.frame_count = r == HDB_OK ? trace.frame_count : 0;
 	TRY(heap_text(db->heap, thread.name_text, facts.name, sizeof(facts.name), err));
 	if (!facts.name[0] && facts.ix != HDB_NONE)

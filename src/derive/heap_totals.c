@@ -113,8 +113,7 @@ static int count_all(struct whole *w, struct hdb_error *err)
 
 	TRY(heap_load_classes(heap, err));
 	/* Databases of older versions have no counts. */
-	if ((r = heap_each_count(heap, add_counted, &w->all, err)) < 0)
-		return r;
+	TRY_ERRORS(r = heap_each_count(heap, add_counted, &w->all, err));
 	w->has_counts = r == HDB_OK;
 	if (w->has_counts && derive->unreached.is_known) {
 		w->sum.unreachable_count = derive->unreached.count;

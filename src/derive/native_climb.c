@@ -79,8 +79,7 @@ static int climb_from(struct climb *c, uint32_t ix, uint32_t number, struct hdb_
 	int r = HDB_OK;
 
 	while (r == HDB_OK) {
-		if ((r = derive_dominator(c->derive, ix, &dominator, err)) != HDB_OK)
-			return r;
+		TRY(r = derive_dominator(c->derive, ix, &dominator, err));
 		if (dominator == GRAPH_NONE || dominator == ix)
 			return HDB_OK;
 		r = add_place(c, dominator, &up, err);

@@ -336,8 +336,7 @@ static int give_all(struct merge *m, uint32_t no,
 
 		TRY(take(ctx, is_top ? m->rows->node_count : top->row, (uint32_t)top->node,
 			 ~top->key, err));
-		if ((rc = next_head(m, top->run, top, err)) < 0)
-			return rc;
+		TRY_ERRORS(rc = next_head(m, top->run, top, err));
 		if (rc == HDB_END)
 			*top = m->heap[--m->heap_count];
 		sift(m, 0);

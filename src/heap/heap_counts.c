@@ -74,9 +74,7 @@ int heap_each_count(struct heap *heap,
 	if (heap->filter.is_on)
 		return HDB_NOTFOUND;
 	TRY(store_table_info(heap->store, STORE_CLASS_COUNTS, &info, err));
-	if ((r = heap_load_classes(heap, err)) != HDB_OK)
-		return r;
-	TRY(r);
+	TRY(heap_load_classes(heap, err));
 	if (!modulus || modulus > UINT16_MAX || heap->class_class_no >= heap->class_count)
 		return store_damaged(heap->store, STORE_CLASS_COUNTS, 0, "impossible modulus", err);
 	for (uint64_t i = 0; i < info.item_count; i++) {

@@ -116,9 +116,7 @@ static int each_dense(const struct idset *set,
 			for (uint64_t bits = bits_of(&chunk->words[w]); bits; bits &= bits - 1) {
 				const uint64_t unit = chunk->region << IDSET_CHUNK_BITS | w * 64 |
 						      (unsigned)__builtin_ctzll(bits);
-				const int r = add(ctx, unit << set->shift, err);
-
-				TRY_ERRORS(r);
+				TRY_ERRORS(add(ctx, unit << set->shift, err));
 			}
 		}
 	}

@@ -238,8 +238,7 @@ static int put_statics(struct writer *w, const struct perfetto_type *type, uint6
 	if (type->class_object == PERFETTO_NONE)
 		return HDB_OK;
 	object = perfetto_object_at(w->g, type->class_object);
-	if ((r = perfetto_references_read(w->g, object, &w->refs, w->out.err)) < 0)
-		return r;
+	TRY_ERRORS(r = perfetto_references_read(w->g, object, &w->refs, w->out.err));
 	for (size_t i = 0; r == HDB_OK && i < w->refs.fields.count; i++) {
 		const uint32_t no = (uint32_t)*base_vec_at(&w->refs.fields, uint64_t, i);
 		const uint64_t id = *base_vec_at(&w->refs.ids, uint64_t, i);

@@ -67,8 +67,7 @@ static int use_path(struct check *check, const struct pages_place *place, unsign
 
 	assert(from <= place->tree->depth);
 	for (unsigned level = from; level < place->tree->depth; level++)
-		if ((r = use(check, load64(place->page[level]), 1, err)) < 0)
-			return r;
+		TRY_ERRORS(r = use(check, load64(place->page[level]), 1, err));
 	return r;
 }
 
@@ -144,8 +143,7 @@ static int check_tree(struct check *check, const struct pages_tree *tree, bool i
 
 	check->last_key = NULL;
 	while (r == HDB_OK) {
-		if ((r = check_entry(check, &place, from, is_free, err)) < 0)
-			return r;
+		TRY_ERRORS(r = check_entry(check, &place, from, is_free, err));
 		before = place;
 		r = store_pages_next(check->pages, &place, err);
 		from = first_change(&before, &place);

@@ -192,9 +192,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 
 		/* a VM that is still starting may have missed the first signal */
 		if (signals == 0 || (signals == 1 && spent > timeout / 2)) {
-			rc = send_quit(a, err);
-			if (rc < 0)
-				return rc;
+			TRY_ERRORS(rc = send_quit(a, err));
 			signals += rc == HDB_OK;
 		}
 		(void)poll(NULL, 0, spent < 1000 ? 10 : CAPTURE_TICK_MS);

@@ -280,11 +280,8 @@ static int copy_all(struct feed *f, struct hdb_error *err)
 	const char *bytes;
 	ssize_t n;
 
-	while ((n = next_bytes(f, &bytes)) > 0) {
-		const int r = write_out(f, bytes, (size_t)n, err);
-
-		TRY(r);
-	}
+	while ((n = next_bytes(f, &bytes)) > 0)
+		TRY(write_out(f, bytes, (size_t)n, err));
 	return n < 0 ? fail_pipe(f, err) : HDB_OK;
 }
 

@@ -373,9 +373,7 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 	if (strcmp(name, "-") == 0)
 		return database_of_stdin(cli, db_path);
 	if (is_dump(name) || feed_archive(name, archive, sizeof(archive))) {
-		const int rc = database_of_dump(cli, name, db_path);
-
-		TRY(rc);
+		TRY(database_of_dump(cli, name, db_path));
 		*dump_path = strdup(name);
 		if (!*dump_path)
 			return hdb_fail(&cli->err, HDB_ENOMEM,

@@ -786,9 +786,8 @@ static int put_footer(struct table *t)
 	const uint64_t count = t->answer->row_count;
 	uint64_t total;
 	size_t at = 0;
-	int rc = answer_total(t->answer, &total);
 
-	TRY_ERRORS(rc);
+	TRY_ERRORS(answer_total(t->answer, &total));
 	if (count == 0 && total == 0) {
 		why = has_value(why) ? why : answer_fact(t->answer, "no_rows");
 		output_string(t->out, has_value(why) ? "no rows: " : "no rows\n");

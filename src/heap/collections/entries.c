@@ -127,8 +127,7 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 		TRY(find_object(e, path, &node, err));
 	if (rule->flags & HEAP_CIRCULAR && node != HEAP_NONE) {
 		e->end_node = node;
-		if ((r = heap_path_object(e->heap, node, rule->next, &first, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_path_object(e->heap, node, rule->next, &first, err));
 		node = r == HDB_OK ? first : HEAP_NONE;
 	}
 	begin_chain(e, node);
@@ -237,8 +236,7 @@ static int begin_part(struct heap_entries *e, struct hdb_error *err)
 		}
 		if (r != HDB_OK || !slice.done || slice.type != HPROF_OBJECT || !bits)
 			continue;
-		if ((r = heap_find(e->heap, bits, &ix, err)) < 0)
-			return r;
+		TRY_ERRORS(r = heap_find(e->heap, bits, &ix, err));
 		if (r == HDB_OK && (r = heap_collection_open(e->heap, ix, &e->from, err)) < 0)
 			return r;
 		/* Parts of known classes have no parts themselves, so nesting is not supported. */
@@ -348,8 +346,7 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			return HDB_NOTFOUND;
 		}
 		TRY(read_node(e, e->node, &is_element, err));
-		if ((r = step_chain(e, err)) < 0)
-			return r;
+		TRY_ERRORS(r = step_chain(e, err));
 		return is_element ? r : HDB_NOTFOUND;
 	}
 	if (e->rule->shape != HEAP_CHAINS || e->at >= e->slots)
@@ -390,8 +387,7 @@ static int next_in_tree(struct heap_entries *e, struct hdb_error *err)
 	if (!e->depth)
 		return HDB_END;
 	node = e->stack[--e->depth];
-	if ((r = heap_path_object(e->heap, node, e->rule->next, &child, err)) < 0)
-		return r;
+	TRY_ERRORS(r = heap_path_object(e->heap, node, e->rule->next, &child, err));
 	if (r == HDB_OK)
 		e->node = child;
 	return read_node(e, node, &is_element, err);

@@ -236,9 +236,7 @@ static int list_locals(struct heap_named_references *n, struct hdb_error *err)
 
 		if (!root->is_local)
 			continue;
-		r = heap_thread_by_serial(heap, root->thread_serial, &thread, err);
-		if (r < 0)
-			return r;
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, err));
 		if (r != HDB_OK || thread.ix == STORE_NONE)
 			continue;
 		edge.from = thread.ix;

@@ -252,8 +252,7 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 			   heap_path_object(p->session->heap, entry, rule->next, &next, NULL) ==
 				   HDB_OK &&
 			   next == p->nodes[p->at];
-		if ((r = is_inside(p, p->nodes[p->at], &inside, err)) < 0)
-			return r;
+		TRY_ERRORS(r = is_inside(p, p->nodes[p->at], &inside, err));
 		if (hops % 4096 == 0 && (r = base_step(p->session->work, hops, err)) < 0)
 			return r;
 	}

@@ -185,8 +185,7 @@ static int make(void *ctx, struct derive_block *block, struct hdb_error *err)
 		     objects->kind[i] != STORE_PRIMITIVE_ARRAY) ||
 		    (a->is_class && !a->is_class[objects->class_no[i]]))
 			continue;
-		if ((r = array_facts(a->q->heap, &view, block->values[i], &array, err)) < 0)
-			return r;
+		TRY_ERRORS(r = array_facts(a->q->heap, &view, block->values[i], &array, err));
 		examine(a, objects, i, r == HDB_OK ? &array : NULL, &found);
 		TRY(base_vec_push(&block->bytes[0], &found, sizeof(found), err));
 	}
