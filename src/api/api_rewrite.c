@@ -29,9 +29,7 @@ static int begin(struct rewriting *w, struct rewrite_paths paths,
 	API_READ(&w->output, opt, err);
 	w->result = (struct hdb_output_result){ 0 };
 	w->paths = paths;
-	w->folder = strdup(paths.out);
-	if (!w->folder)
-		return hdb_fail_memory(err, "a file name", strlen(paths.out));
+	TRY(BASE_COPY(w->folder, paths.out, "a file name", err));
 	base_sigbus_install();
 	base_work_init(&w->work, w->output.memory_bytes ? w->output.memory_bytes : MEMORY_DEFAULT,
 		       w->output.threads, &w->output.progress);

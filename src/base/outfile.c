@@ -93,11 +93,10 @@ bool base_stdout_closed(void)
 
 int base_check_folder(const char *path, struct hdb_error *err)
 {
-	BASE_FREED char *copy = strdup(path);
-	BASE_FREED char *folder = copy ? realpath(dirname(copy), NULL) : NULL;
+	BASE_FREED char *copy = NULL, *folder = NULL;
 
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(path));
+	TRY(BASE_COPY(copy, path, "a file name", err));
+	folder = realpath(dirname(copy), NULL);
 	if (folder && (strcmp(folder, "/dev") == 0 || strcmp(folder, "/proc") == 0 ||
 		       strncmp(folder, "/proc/", 6) == 0))
 		return hdb_fail(err, HDB_EUSAGE, "%s: cannot create files in /dev or /proc", path);
@@ -138,9 +137,7 @@ static int open_nameless(struct base_outfile *f, struct hdb_error *err)
 
 	if (access("/proc/self/fd", X_OK) != 0)
 		return HDB_END;
-	copy = strdup(f->path);
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(f->path));
+	TRY(BASE_COPY(copy, f->path, "a file name", err));
 	f->fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	return f->fd >= 0 ? HDB_OK : HDB_END;
 }
@@ -352,11 +349,10 @@ static int write_seek_table(struct base_outfile *f, struct hdb_error *err)
 
 int base_sync_folder(const char *path, struct hdb_error *err)
 {
-	BASE_FREED char *copy = strdup(path);
+	BASE_FREED char *copy = NULL;
 	BASE_CLOSED int fd = -1;
 
-	if (!copy)
-		return hdb_fail_memory(err, "a file name", strlen(path));
+	TRY(BASE_COPY(copy, path, "a file name", err));
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/*
 	 * Some file systems cannot sync a directory. The rename is then only as durable as the file

@@ -53,4 +53,9 @@ void *base_alloc(size_t count, size_t size, const char *what, struct hdb_error *
 #define BASE_ALLOC(pointer, count, what, err) \
 	(((pointer) = base_alloc((count), sizeof(*(pointer)), (what), (err))) ? HDB_OK : HDB_ENOMEM)
 
+/* Sets a pointer to a copy of a string, like BASE_ALLOC. */
+#define BASE_COPY(pointer, text, what, err) \
+	(((pointer) = base_copy((text), (what), (err))) ? HDB_OK : HDB_ENOMEM)
+char *base_copy(const char *text, const char *what, struct hdb_error *err);
+
 #endif

@@ -103,8 +103,7 @@ static int new_writer(const char *path, struct store_writer **out, struct hdb_er
 	(void)pthread_mutex_init(&writer->lock, NULL);
 	writer->lock_fd = -1;
 	*out = writer;
-	writer->path = strdup(path);
-	return writer->path ? HDB_OK : hdb_fail_memory(err, "a database writer", strlen(path));
+	return BASE_COPY(writer->path, path, "a database writer", err);
 }
 
 /*

@@ -111,8 +111,7 @@ static int read_name(struct cursor *c, bool is_class, char **out)
 	text[used] = '\0';
 	if (is_class)
 		dotted(text, sizeof(text));
-	*out = strdup(text);
-	return *out ? HDB_OK : hdb_fail(c->err, HDB_ENOMEM, "cannot allocate memory for names");
+	return BASE_COPY(*out, text, "names", c->err);
 }
 
 static int read_names(struct cursor *c, struct android_allocations *a)

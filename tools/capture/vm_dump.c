@@ -390,8 +390,7 @@ static int ask_for_text(struct vm_capture *c, enum capture_question question, ch
 	TRY(attach_receive(&c->attach, c->socket_fd, true, &reply, err));
 	measure_pause(c);
 	TRY(check_answer(c, &reply, "", "answer", err));
-	*text = strdup(reply.text);
-	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for the answer");
+	return BASE_COPY(*text, reply.text, "the answer", err);
 }
 
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,

@@ -2,6 +2,7 @@
  * heapdb/cmd_notes.c - notes: lists, adds and removes notes on objects, classes and leaks; loads a
  * database's notes for answers and the page.
  */
+#include "base/scope.h"
 #include "heapdb/cli.h"
 #include "heapdb/render.h"
 

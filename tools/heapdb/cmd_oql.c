@@ -2,6 +2,7 @@
  * heapdb/cmd_oql.c - oql: runs a statement in Eclipse MAT's object query language, from the command
  * line or standard input.
  */
+#include "base/scope.h"
 #include "heapdb/cli.h"
 #include "heapdb/progress.h"
 #include "heapdb/render.h"

@@ -151,9 +151,7 @@ static int read_check(struct reading *r, const yaml_node_t *name, const yaml_nod
 
 	c->line = name->start_mark.line + 1;
 	c->column = name->start_mark.column + 1;
-	c->name = strdup(text_of(name));
-	if (!c->name)
-		return hdb_fail_memory(&r->cli->err, "a check", 0);
+	TRY(BASE_COPY(c->name, text_of(name), "a check", &r->cli->err));
 	if (!*c->name || !is_line(name))
 		return wrong_node(r, name, "expected the name of a check, on one line");
 	if (node->type != YAML_MAPPING_NODE)

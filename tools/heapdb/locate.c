@@ -306,9 +306,7 @@ static int database_of_dump(struct cli *cli, const char *dump, char **db_path)
 		if (rc != HDB_OK && rc != HDB_END)
 			return rc;
 	}
-	*db_path = strdup(path);
-	return *db_path ? HDB_OK :
-			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
+	return BASE_COPY(*db_path, path, "a file name", &cli->err);
 }
 
 /*
@@ -327,9 +325,7 @@ static int database_of_stdin(struct cli *cli, char **db_path)
 	rc = cli_import(cli, "-", STDIN_DATABASE, NULL, false);
 	if (rc != HDB_OK && rc != HDB_END)
 		return rc;
-	*db_path = strdup(STDIN_DATABASE);
-	return *db_path ? HDB_OK :
-			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
+	return BASE_COPY(*db_path, STDIN_DATABASE, "a file name", &cli->err);
 }
 
 int locate_refuse(struct cli *cli, const char *name)
@@ -374,17 +370,12 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 		return database_of_stdin(cli, db_path);
 	if (is_dump(name) || feed_archive(name, archive, sizeof(archive))) {
 		TRY(database_of_dump(cli, name, db_path));
-		*dump_path = strdup(name);
-		if (!*dump_path)
-			return hdb_fail(&cli->err, HDB_ENOMEM,
-					"cannot allocate memory for a file name");
+		TRY(BASE_COPY(*dump_path, name, "a file name", &cli->err));
 		return HDB_OK;
 	}
 	if (is_of_other_kind(name))
 		return locate_refuse(cli, name);
-	*db_path = strdup(name);
-	return *db_path ? HDB_OK :
-			  hdb_fail(&cli->err, HDB_ENOMEM, "cannot allocate memory for a file name");
+	return BASE_COPY(*db_path, name, "a file name", &cli->err);
 }
 
 int locate_existing(struct cli *cli)

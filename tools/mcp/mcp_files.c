@@ -178,8 +178,7 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 				"lists dumps, and `heapdb import DUMP` imports a dump",
 			count);
 	assert(found);
-	*path = strdup(found);
-	return *path ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
+	return BASE_COPY(*path, found, "a name", err);
 }
 
 /* Returns the real path of the file below a directory with this suffix, or NULL if there is
@@ -270,8 +269,7 @@ int mcp_files_dump(const struct mcp_files *files, const char *name, char **dump,
 	if (lstat(path, &info) == 0)
 		return hdb_fail(err, HDB_EEXIST, "\"%s\" already exists: call \"open\" with it",
 				shown_name(files, path));
-	*db = strdup(path);
-	return *db ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
+	return BASE_COPY(*db, path, "a name", err);
 }
 
 int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct hdb_error *err)
@@ -284,8 +282,7 @@ int mcp_files_capture(const struct mcp_files *files, int pid, char **db, struct 
 		snprintf(path, sizeof(path), "%s/java_pid%d-%u.heapdb", files->folders[0], pid,
 			 no++);
 	} while (lstat(path, &info) == 0 && no < 10000);
-	*db = strdup(path);
-	return *db ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
+	return BASE_COPY(*db, path, "a name", err);
 }
 
 static struct mcp_database *find_kept(struct mcp_files *files, const char *path,
@@ -366,7 +363,5 @@ int mcp_files_open(struct mcp_files *files, const char *name, struct hdb **db, c
 	if (!path)
 		return refuse_file(files, name ? name : only, err);
 	TRY(open_kept(files, path, db, err));
-	if (shown && !(*shown = strdup(shown_name(files, path))))
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a name");
-	return HDB_OK;
+	return shown ? BASE_COPY(*shown, shown_name(files, path), "a name", err) : HDB_OK;
 }

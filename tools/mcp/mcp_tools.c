@@ -173,9 +173,7 @@ static int add_number(struct asking *a, const char *name, const json_t *value,
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	else
 		snprintf(text, sizeof(text), "%.15g", json_real_value(value));
-	a->made[a->made_count] = strdup(text);
-	if (!a->made[a->made_count])
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an option");
+	TRY(BASE_COPY(a->made[a->made_count], text, "an option", err));
 	return add_option(a, name, a->made[a->made_count++], err);
 }
 

@@ -421,8 +421,7 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err)
 {
 	(void)notes;
-	*text = strdup("{\"notes\":{}}");
-	return *text ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
+	return BASE_COPY(*text, "{\"notes\":{}}", "notes", err);
 }
 
 int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,

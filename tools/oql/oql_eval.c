@@ -4,6 +4,7 @@
 #include "oql/oql_eval.h"
 
 #include "base/flag.h"
+#include "base/scope.h"
 
 /* Number of rows between checks for cancellation. */
 #define TICKS 256

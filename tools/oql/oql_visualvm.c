@@ -1123,6 +1123,5 @@ int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err)
 	t.in = start;
 	out = translate(&t);
 	TRY(oql_result(t.result, err));
-	*sql = strdup(out);
-	return *sql ? HDB_OK : hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a statement");
+	return BASE_COPY(*sql, out, "a statement", err);
 }

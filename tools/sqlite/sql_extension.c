@@ -161,9 +161,7 @@ static int open_file(const char *path, struct heapsql_database *database, struct
 	}
 	TRY(r);
 	database->open.struct_size = sizeof(database->open);
-	database->path = strdup(path);
-	return database->path ? HDB_OK :
-				hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a database");
+	return BASE_COPY(database->path, path, "a database", err);
 }
 
 static int open_database(struct heapsql *sql, struct sqlite3 *sqlite, const char *path,

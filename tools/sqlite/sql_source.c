@@ -160,8 +160,7 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 		return hdb_fail(err, HDB_ELIMIT, "too many class tables (limit %d)", MADE_MAX);
 	TRY(base_vec_reserve(&source->made_vec, 1, sizeof(*source->made), err));
 	TRY(sql_define_class(source, name, err));
-	if (!(copy = strdup(name)))
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for a table");
+	TRY(BASE_COPY(copy, name, "a table", err));
 	if (same < MADE_MAX)
 		free(source->made[same]);
 	else

@@ -120,8 +120,7 @@ static int keep_name(const struct heap_named_references *n, const struct store_f
 	if (no == BASE_IDMAP_NONE) {
 		memcpy(name, "static ", prefix);
 		TRY(heap_text(n->heap, field->name_text, name + prefix, NAME_MAX_BYTES, err));
-		if (!(kept = strdup(name)))
-			return hdb_fail_memory(err, "names of fields", strlen(name) + 1);
+		TRY(BASE_COPY(kept, name, "names of fields", err));
 		no = (uint32_t)kept_names->names.count;
 		if (base_vec_push(&kept_names->names, &kept, sizeof(kept), err) < 0) {
 			free(kept);

@@ -72,9 +72,7 @@ static int read_heaps(struct query *q, struct objects *o, struct hdb_error *err)
 
 		TRY(heap_record(q->heap, STORE_HEAPS, i, &heap, err));
 		TRY(heap_text(q->heap, heap.name_text, name, sizeof(name), err));
-		o->heap_names[i] = strdup(name);
-		if (!o->heap_names[i])
-			return hdb_fail_memory(err, "heap names", sizeof(name));
+		TRY(BASE_COPY(o->heap_names[i], name, "heap names", err));
 		o->heap_count++;
 	}
 	return HDB_OK;

@@ -234,9 +234,7 @@ static int plan_class(struct trace_graph *graph, struct planning *p, uint32_t no
 		planned.is_ignored = (planned.rule && planned.rule->is_ignored) ||
 				     (is_weak(graph, heap_class(heap, p->class_no)) &&
 				      strcmp(name, "referent") == 0);
-		planned.name = strdup(name);
-		if (!planned.name)
-			return hdb_fail_memory(err, "fields", sizeof(name));
+		TRY(BASE_COPY(planned.name, name, "fields", err));
 		if ((r = base_vec_push(&p->fields, &planned, sizeof(planned), err)) != HDB_OK) {
 			free(planned.name);
 			return r;
