@@ -265,6 +265,22 @@ def test_dumps():
     check("the gate sees the new one", done.returncode == 1 and "new leak: AuditLog#static lines" in done.stderr, done)
 
 
+def test_names():
+    """Names of files that are not UTF-8, or that contain control characters: imported once, shown escaped."""
+    for app, dump in ((b"a\x1b[31m", b"line\nfeed"), (b"b", b"c\xff d")):
+        folder = b"odd names/" + app + b"/1/2026-01-01/"
+        os.makedirs(folder)
+        os.symlink(os.fsencode(os.environ["DUMP"]), folder + dump + b".hprof")
+    done = command("run", "odd names", "odd")
+    check("odd names are imported", done.returncode == 0 and "2 dumps: 2 imported, 0 failed" in done.stdout, done)
+    check("progress is escaped", r"a\x1b[31m/1/2026-01-01/line\nfeed: ok" in done.stderr, done)
+    check("the name is a URI", "b/1/2026-01-01/c%FF%20d: ok" in done.stderr, done)
+    done = command("run", "odd names", "odd")
+    check("odd names are imported once", "0 imported, 0 failed, 2 skipped" in done.stdout, done)
+    done = command("odd")
+    check("reports are escaped", r"a\x1b[31m" in done.stdout and "\x1b" not in done.stdout, done)
+
+
 def test_prune():
     for keep, first in (("1d", "2026-03-10"), ("30d", "2026-02-09"), ("2w", "2026-02-25"), ("999999d", "0001-01-01")):
         check(f"the first day of {keep}", _prune.first_day(keep, "2026-03-10") == first)
@@ -304,7 +320,7 @@ def main():
     # The pool of buffers is not a new leak.
     put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100, "com.acme.Pool": 900}, folder="quiet",
         large=["com.acme.Pool"])
-    for test in (test_page, test_conditions, test_junit, test_webhook, test_shapes, test_dumps, test_prune):
+    for test in (test_page, test_conditions, test_junit, test_webhook, test_shapes, test_dumps, test_names, test_prune):
         test()
 
 

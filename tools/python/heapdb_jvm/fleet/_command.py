@@ -10,7 +10,7 @@ from .._extras import need
 from ._alert import CONDITIONS, failing, junit, leaks_of, notify, sentence
 from ._listing import PATTERN, ListingError, local_path
 from ._prune import prune
-from ._report import ORDER, ReportError, answers_of, render, wanted
+from ._report import ORDER, ReportError, answers_of, render, shown, wanted
 
 # Exit codes of the command heapdb.
 DONE, NO, USAGE, INPUT, SYSTEM = range(5)
@@ -74,7 +74,7 @@ def show(given, folder, ask):
             dict(zip(columns, row)) for name, columns, rows in answers if name == "failures" for row in rows]))
     found = failing(leaks, given.fail_if)
     for leak in found:
-        print(sentence(leak), file=sys.stderr)
+        print(shown(sentence(leak)), file=sys.stderr)
     if given.webhook:
         notify(folder, _address(given.webhook), failing(leaks, conditions))
     return NO if found else DONE
@@ -135,7 +135,7 @@ def settings_of(arguments):
 def _progress(done, count, result):
     words = "ok" if result["status"] == "ok" else f"failed: {result['error']}"
     name = "/".join(result[key] for key in ("app", "build", "day", "dump"))
-    print(f"{done}/{count} {name}: {words}", file=sys.stderr, flush=True)
+    print(shown(f"{done}/{count} {name}: {words}"), file=sys.stderr, flush=True)
 
 
 def tell(summary):
@@ -160,7 +160,7 @@ def _guarded(name, work):
         message, code = error, SYSTEM
     except KeyboardInterrupt:
         message, code = "interrupted; finished dumps are kept", SYSTEM
-    print(f"{name}: {message}", file=sys.stderr)
+    print(shown(f"{name}: {message}"), file=sys.stderr)
     return code
 
 

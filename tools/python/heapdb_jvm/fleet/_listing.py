@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections import namedtuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 PATTERN = "{app}/{build}/{day}/{dump}.hprof"
 _ENDINGS = re.compile(r"(\.hprof|\.bin|\.dump)?(\.gz|\.zst)?$")
@@ -49,8 +49,18 @@ def local_path(uri):
     """Returns the path for a plain name or a file: URI; None for other schemes."""
     parts = urlsplit(uri)
     if parts.scheme == "file":
-        return unquote(parts.path)
+        return unquote(parts.path, errors="surrogateescape")
     return None if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+://", uri) else uri
+
+
+def _absolute(path):
+    """Returns a path for the tables: absolute, and as a file: URI if it is not valid UTF-8."""
+    path = os.path.abspath(path)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "file://" + quote(os.fsencode(path))
+    return path
 
 
 def _entry(given, pattern, source, fetched):
@@ -62,7 +72,7 @@ def _entry(given, pattern, source, fetched):
     if fetched and uri.startswith("-"):
         raise ListingError(f"{source}: {uri}: begins with -, which the --fetch command could take for an option")
     if path is not None and not fetched:
-        uri = os.path.abspath(path)
+        uri = _absolute(path)
     found = pattern.search(uri)
     found = found.groupdict() if found else {}
     values = {name: str(given.get(name) or found.get(name) or "").strip() for name in _PART}
@@ -80,7 +90,7 @@ def _entry(given, pattern, source, fetched):
         raise ListingError(f"{source}: {uri}: the day {values['day']} is not like 2026-03-02")
     mapping = str(given.get("mapping") or "").strip() or None
     if mapping and local_path(mapping) is not None:
-        mapping = os.path.abspath(local_path(mapping))
+        mapping = _absolute(local_path(mapping))
     numbers = [int(given[name]) if str(given.get(name) or "").isdigit() else None for name in ("bytes", "modified")]
     return Entry(uri, values["app"], values["build"], "-".join(day.groups()), values["dump"],
                  mapping, *numbers)

@@ -112,6 +112,11 @@ def duck(text):
     return text.replace("LEFT SEMI JOIN", "SEMI JOIN").replace(") WITHIN GROUP (ORDER BY n)", " ORDER BY n)")
 
 
+def shown(text):
+    """Returns text for a terminal or a log: file names and names of classes may contain control characters."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def _cell(value):
     if value is None:
         return ""
@@ -119,7 +124,7 @@ def _cell(value):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return str(value)
+    return shown(str(value))
 
 
 def table_text(columns, rows, limit=_SHOWN):
