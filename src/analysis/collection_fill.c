@@ -70,7 +70,8 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 	if (c->array_ix == HEAP_NONE)
 		return HDB_OK;
 	TRY(heap_object(session->heap, c->array_ix, &array, err));
-	*array_bytes = array.shallow_bytes;
+	/* Lists that were created empty share one empty array, which none of them owns. */
+	*array_bytes = array.length ? array.shallow_bytes : 0;
 	if (array.kind == STORE_PRIMITIVE_ARRAY)
 		*bytes = hprof_type_size(heap_class(session->heap, array.class_no)->element_type,
 					 session->heap->id_size);

@@ -244,6 +244,78 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 	return triage_take_strings(t, err);
 }
 
+/* Measures of collections, with the facts and the column of the query collections. */
+static const struct {
+	enum triage_measure_no measure;
+	const char *count, *bytes, *column;
+} collections[] = { { TRIAGE_SPARSE, "sparse", "sparse_wasted", "wasted" },
+		    { TRIAGE_EMPTY, "empty", "empty_shallow", "empty" } };
+#define COLLECTIONS (sizeof(collections) / sizeof(collections[0]))
+
+static void take_collection_facts(struct triage *t, const struct query *answer)
+{
+	for (size_t i = 0; i < COLLECTIONS; i++) {
+		struct triage_figure *f = &t->figures[collections[i].measure];
+
+		f->sampled = f->class_count = 0;
+		for (size_t k = 0; k < query_fact_count(answer); k++) {
+			const char *name = query_fact_column(answer, k)->name;
+
+			if (strcmp(name, collections[i].count) == 0)
+				f->count = query_fact_value(answer, k)->u;
+			if (strcmp(name, collections[i].bytes) == 0)
+				f->bytes = query_fact_value(answer, k)->u;
+		}
+	}
+}
+
+static int take_collection_row(struct triage *t, const struct query *row, struct hdb_error *err)
+{
+	for (size_t i = 0; i < COLLECTIONS; i++) {
+		struct triage_figure *f = &t->figures[collections[i].measure];
+		const uint64_t n = triage_number(row, collections[i].column);
+		struct heap_object object;
+		uint32_t ix;
+
+		if (n <= f->class_count)
+			continue;
+		TRY(heap_find(t->q->heap, triage_number(row, "largest"), &ix, err));
+		TRY(heap_object(t->q->heap, ix, &object, err));
+		f->class_count = n;
+		f->class_no = object.class_no;
+	}
+	return HDB_OK;
+}
+
+/*
+ * Replaces the estimates of empty and sparse collections, if rows show them, with the figures of
+ * the query collections, which knows more classes, so that both say the same.
+ */
+static int take_collections(struct triage *t, struct hdb_error *err)
+{
+	const struct query_sides sides = { .session = &t->q->session };
+	const struct hdb_option heap = { "heap", query_option(t->q, "heap") };
+	const struct hdb_query_args args = { .struct_size = sizeof(args),
+					     .options = &heap,
+					     .option_count = heap.value ? 1 : 0 };
+	struct query *answer = NULL;
+	bool is_shown = false;
+	int r;
+
+	for (size_t i = 0; i < COLLECTIONS && !is_shown; i++)
+		TRY(triage_wants_bytes(t, collections[i].measure,
+				       t->figures[collections[i].measure].bytes, &is_shown, err));
+	if (!is_shown)
+		return HDB_OK;
+	r = query_open(query_find("collections"), &sides, &args, &answer, err);
+	if (r == HDB_OK)
+		take_collection_facts(t, answer);
+	while (r == HDB_OK && (r = query_next(answer, err)) == HDB_OK)
+		r = take_collection_row(t, answer, err);
+	query_close(answer);
+	return r < 0 ? r : HDB_OK;
+}
+
 /* Drops the finding about sessions if the one about the largest suspect explains it. */
 static void drop_explained(struct triage *t)
 {
@@ -267,6 +339,7 @@ static int open_triage(struct query *q, struct hdb_error *err)
 	TRY(heap_load_roots(q->heap, err));
 	TRY(triage_take_totals(&s->triage, err));
 	TRY(take_passes(q, &s->triage, err));
+	TRY(take_collections(&s->triage, err));
 	TRY(triage_take_loaders(&s->triage, err));
 	TRY(triage_take_buffers(&s->triage, err));
 	TRY(triage_take_threads(&s->triage, err));

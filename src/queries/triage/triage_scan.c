@@ -23,6 +23,8 @@
 
 /* Maximum number of objects to read fields of, per line of the table: about a second. */
 #define SAMPLES_MAX 500000u
+/* The same for lists, whose estimates only decide whether q_triage.c counts all collections. */
+#define LISTS_MAX 50000u
 /*
  * A hash map is slow if it has this many elements, and at least this fraction of them share slots.
  */
@@ -175,7 +177,7 @@ static int find_object(struct heap *heap, const struct heap_value *value, uint32
  * Compares the number of elements in `field` with the length of the array in `other`, and adds up
  * the unused slots of collections that are at most half full. Counts empty collections separately.
  */
-static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
+static int look_list(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
 	struct heap *heap = t->q->heap;
@@ -193,8 +195,6 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	TRY_ERRORS(r = find_object(heap, &at->other, &array_ix, err));
 	if (r == HDB_OK)
 		TRY(heap_object(heap, array_ix, &array, err));
-	if (size >= COLLIDING_ELEMENTS)
-		TRY(look_collisions(t, &at->object, err));
 	if (!size) {
 		uint32_t dominator = HEAP_NONE;
 
@@ -214,6 +214,15 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 	return HDB_OK;
 }
 
+/* Does the same, and measures collisions of large maps. */
+static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
+		     struct hdb_error *err)
+{
+	if (at->field.type && as_size(&at->field) >= COLLIDING_ELEMENTS)
+		TRY(look_collisions(t, &at->object, err));
+	return look_list(t, line, at, err);
+}
+
 #define RULE_rule(word, text, nth) .rule = text
 #define RULE_measure(word, text, nth) .measure = TRIAGE_##word
 #define RULE_class(word, text, nth) .with_sub = true, .class_name = text
@@ -231,20 +240,21 @@ _Static_assert(LINES <= LINES_MAX, "each line must be a bit of a word");
 
 /* ---- the pass ---- */
 
-/* Returns whether all objects of a line are examined, whatever their number. */
-static bool takes_all(const struct line *line)
+/* Returns the maximum number of objects of a line to examine. */
+static uint64_t samples_of(const struct line *line)
 {
-	return !line->look || line->look == look_largest;
+	return !line->look || line->look == look_largest ? UINT64_MAX :
+	       line->look == look_list			 ? LISTS_MAX :
+							   SAMPLES_MAX;
 }
 
 static int collect(struct scan *s, uint32_t ix, uint32_t lines, struct hdb_error *err)
 {
 	for (; lines; lines &= lines - 1) {
 		struct collected *c = &s->lines[__builtin_ctz(lines)];
-		const uint64_t at = c->seen++;
+		const uint64_t at = c->seen++, most = samples_of(&values[c - s->lines]);
 
-		if (c->whole > SAMPLES_MAX && !takes_all(&values[c - s->lines]) &&
-		    at * SAMPLES_MAX / c->whole == (at + 1) * SAMPLES_MAX / c->whole)
+		if (c->whole > most && at * most / c->whole == (at + 1) * most / c->whole)
 			continue;
 		TRY(base_vec_push(&c->ixs, &ix, sizeof(ix), err));
 	}

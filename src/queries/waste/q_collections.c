@@ -22,6 +22,9 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
+	uint64_t empty_bytes;     /* shallow size of the empty ones */
+	/* number of those at most half full, and size of their unused slots */
+	uint64_t sparse, sparse_bytes;
 	uint64_t sized, capacity; /* number of elements, and capacity, of collections with a
 				   * capacity */
 	/* number of elements in hash tables, and number of these elements that share a slot */
@@ -61,7 +64,13 @@ static void add_to(struct sum *sum, const struct analysis_measure *m, uint32_t i
 	}
 	sum->kind = m->kind;
 	sum->count++;
-	sum->empty += m->has_size && !m->size;
+	if (m->has_size && !m->size) {
+		sum->empty++;
+		sum->empty_bytes += m->shallow_bytes;
+	} else if (m->has_capacity && m->wasted_bytes && m->size <= m->capacity / 2) {
+		sum->sparse++;
+		sum->sparse_bytes += m->wasted_bytes;
+	}
 	sum->elements += m->size;
 	sum->wasted_bytes += m->wasted_bytes;
 	sum->shallow_bytes += m->shallow_bytes;
@@ -202,6 +211,9 @@ static void set_facts(struct query *q, const struct collections *s)
 {
 	query_fact(q, "objects", s->all.count);
 	query_fact(q, "empty", s->all.empty);
+	query_fact(q, "empty_shallow", s->all.empty_bytes);
+	query_fact(q, "sparse", s->all.sparse);
+	query_fact(q, "sparse_wasted", s->all.sparse_bytes);
 	query_fact(q, "elements", s->all.elements);
 	query_fact(q, "wasted", s->all.wasted_bytes);
 	if (s->all.without_size) {
