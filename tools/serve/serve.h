@@ -49,7 +49,7 @@ struct serve_options {
 	const char *listen;    /* an IPv4 or IPv6 address; NULL means 127.0.0.1; borrowed */
 	unsigned port;         /* 0 means any free port */
 	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
-	uint64_t memory_bytes; /* memory of all workers together; 0 means unlimited */
+	uint64_t memory_bytes; /* of all workers together; 0: default of hdb_open for each */
 	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
 	const base_flag *stop; /* stops the server if nonzero; may be set by a signal handler;
 			        * borrowed */

@@ -350,12 +350,14 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 	const struct serve_options *options = w->jobs->options;
 
 	for (size_t i = 0; i < options->database_count; i++) {
-		const bool is_free = options->memory_bytes == 0;
-		struct hdb_open_options open = {
+		/*
+		 * The default is that of the command, so that limits which depend on memory give
+		 * the same answers.
+		 */
+		const struct hdb_open_options open = {
 			.struct_size = sizeof(open),
 			.dump_path = options->databases[i].dump_path,
-			.memory_bytes = (is_free ? SERVE_MEMORY : options->memory_bytes) /
-					w->jobs->worker_count,
+			.memory_bytes = options->memory_bytes / w->jobs->worker_count,
 			.tmp_dir = options->tmp_dir,
 			.progress = { .report = on_report,
 				      .ctx = w,
@@ -364,12 +366,6 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 		};
 
 		TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
-		if (is_free && !is_built(w->databases[i])) {
-			hdb_close(w->databases[i]);
-			w->databases[i] = NULL;
-			open.memory_bytes = 0;
-			TRY(hdb_open(options->databases[i].db_path, &open, &w->databases[i], err));
-		}
 	}
 	return HDB_OK;
 }

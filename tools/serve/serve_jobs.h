@@ -28,12 +28,6 @@
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 
-/*
- * Default memory of all workers once tables are built; larger arrays go to files. Building tables
- * uses hdb_open's own default.
- */
-#define SERVE_MEMORY ((uint64_t)128 << 20)
-
 /* Maximum number of queued requests. Further requests are rejected. */
 #define SERVE_WAITING_MAX 64
 

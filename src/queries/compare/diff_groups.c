@@ -42,6 +42,12 @@ struct groups {
 	struct diff_figures *by_side; /* figures of the current row */
 };
 
+/* Returns whether a name is that of a hidden class, cut by lasting_size. */
+static bool is_hidden(const char *name, size_t size)
+{
+	return size > 3 && memcmp(name + size - 3, "+0x", 3) == 0;
+}
+
 /*
  * Returns the size of a name without the address that the VM appends to hidden classes such as
  * lambdas, which differs in each run: "a.B$$Lambda$1+0x00007f12c8003a40".
@@ -52,7 +58,7 @@ static size_t lasting_size(const char *name, size_t size)
 
 	while (end && isxdigit((unsigned char)name[end - 1]))
 		end--;
-	return end > 3 && end < size && memcmp(name + end - 3, "+0x", 3) == 0 ? end - 3 : size;
+	return is_hidden(name, end) ? end : size;
 }
 
 static int add_side(struct diff *d, size_t s, struct hdb_error *err)
@@ -195,7 +201,11 @@ static int group_row(struct query *q, struct diff *d, size_t no, struct hdb_erro
 
 	assert(no < g->count);
 	add_up(d, row, g->by_side);
-	query_lend_text_n(q, DIFF_NAME, row->part->name, row->part->name_size);
+	/* The name of hidden classes is a pattern that other queries accept. */
+	if (is_hidden(row->part->name, row->part->name_size))
+		query_format(q, DIFF_NAME, "%.*s*", (int)row->part->name_size, row->part->name);
+	else
+		query_lend_text_n(q, DIFF_NAME, row->part->name, row->part->name_size);
 	query_lend_text(q, DIFF_LOADER, row->part->loader);
 	return diff_set_figures(q, d, g->by_side, err);
 }

@@ -139,17 +139,19 @@ static bool is_idle(const struct analysis_loader *loader)
 
 static int set_facts(struct query *q, const struct loaders *s, struct hdb_error *err)
 {
-	uint64_t defining = 0, idle = 0, duplicates = 0;
+	uint64_t defining = 0, idle = 0, garbage = 0, duplicates = 0;
 	int r = query_count_duplicates(q, &duplicates, err);
 
 	for (uint32_t no = 0; no < s->tree.all.count; no++) {
 		defining += analysis_loader_at(&s->tree, no)->classes != 0;
 		idle += is_idle(analysis_loader_at(&s->tree, no));
+		garbage += analysis_loader_at(&s->tree, no)->use == USE_GARBAGE;
 	}
 	TRY(r);
 	query_fact(q, "loaders", s->tree.all.count);
 	query_fact(q, "defining", defining);
 	query_fact(q, "idle", idle);
+	query_fact(q, "unreachable", garbage);
 	query_fact(q, "duplicates", duplicates);
 	return HDB_OK;
 }

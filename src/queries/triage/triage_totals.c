@@ -122,6 +122,10 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 			many_small->class_no = total->no;
 		}
 	}
+	if (fillers->count)
+		(void)snprintf(garbage->detail, sizeof(garbage->detail),
+			       "without %s array%s that may be fillers of the garbage collector",
+			       base_number(fillers->count).text, fillers->count == 1 ? "" : "s");
 }
 
 static int count_classes(struct triage *t, struct hdb_error *err)

@@ -146,7 +146,13 @@ const toInstances =
   (name: string, more: Record<string, string> = {}) =>
   (row: Row) =>
     row[name] ? linkTo("all", { q: "instances", target: String(row[name]), ...more }) : undefined;
-const toClass = (row: Row) => (row.name && /^[^<(]/.test(String(row.name)) ? classPage(String(row.name)) : undefined);
+// The name of hidden classes in comparisons is a pattern, because each run gives them other addresses.
+const toClass = (row: Row) =>
+  !row.name || /^[<(]/.test(String(row.name))
+    ? undefined
+    : String(row.name).endsWith("*")
+      ? linkTo("histogram", { target: String(row.name) })
+      : classPage(String(row.name));
 export function linksOf(query: string, route: Route): Links {
   const by = route.params.o_by ?? "class",
     here = (params: Record<string, string>) => href(readRoute().view, { ...readRoute().params, ...params });

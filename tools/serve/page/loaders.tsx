@@ -110,10 +110,18 @@ function SetCard({ set, first }: { set: LoaderSet; first: boolean }) {
 function kindsOf(loaders: Row[]): Row[] {
   const kinds = new Map<string, Row>();
   for (const r of loaders) {
-    const old = kinds.get(String(r.name)) ?? { class: r.name, loaders: 0, classes: 0, objects: 0, retained: 0 };
+    const old = kinds.get(String(r.name)) ?? {
+      class: r.name,
+      loaders: 0,
+      classes: 0,
+      objects: 0,
+      retained: 0,
+      dead: 0,
+    };
     kinds.set(String(r.name), {
       ...old,
       loaders: Number(old.loaders) + 1,
+      dead: Number(old.dead) + Number(r.use === "garbage"),
       classes: Number(old.classes) + Number(r.classes ?? 0),
       objects: Number(old.objects) + Number(r.objects ?? 0),
       retained: Number(old.retained) + Number(r.retained ?? 0),
@@ -121,6 +129,14 @@ function kindsOf(loaders: Row[]): Row[] {
   }
   return [...kinds.values()].sort((a, b) => Number(b.retained) - Number(a.retained));
 }
+
+// The objects of such a row. The page of a class lists only reachable ones.
+const objectsOf = (row: Row) =>
+  row.class === "<boot>"
+    ? undefined
+    : row.dead
+      ? linkTo("all", { q: "instances", target: String(row.class), o_all: "1" })
+      : classPage(String(row.class));
 
 export function Loaders({ route }: { route: Route }) {
   const { db } = route.params,
@@ -154,8 +170,11 @@ export function Loaders({ route }: { route: Route }) {
       </Panel>
       <Panel title="By class">
         <p class="dim">
-          {number(Number(reply.answer.facts.loaders ?? reply.answer.row_count))} class loaders. The retained size is the
-          sum over the loaders with their classes and objects. Memory that two loaders retain counts twice.
+          {number(Number(reply.answer.facts.loaders ?? reply.answer.row_count))} class loaders
+          {Number(reply.answer.facts.unreachable) > 0 &&
+            `, ${number(Number(reply.answer.facts.unreachable))} unreachable`}
+          . The retained size is the sum over the loaders with their classes and objects. Memory that two loaders retain
+          counts twice.
         </p>
         <Table
           columns={[
@@ -168,7 +187,7 @@ export function Loaders({ route }: { route: Route }) {
           rows={kinds}
           total={kinds.length}
           what="kinds of class loaders"
-          links={{ loaders: (row) => (row.class === "<boot>" ? undefined : classPage(String(row.class))) }}
+          links={{ loaders: objectsOf }}
         />
       </Panel>
       <Panel title="The tree">

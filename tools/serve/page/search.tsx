@@ -291,6 +291,7 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
     if (!offer) return;
     submitted.current = "";
     setOpen(false);
+    setText("");
     box.current?.blur();
     offer.go();
   };

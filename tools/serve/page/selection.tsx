@@ -8,17 +8,15 @@ import { bytes, counted, percent } from "./text";
 
 export const MOST_SELECTED = 400; // so that the request stays below the server's limit of 16 KiB
 
-const quoted = (s: string) => `'${s.replace(/'/g, "''")}'`;
-
 interface Selected {
   db?: string;
   ids?: string[];
-  classes?: string[];
+  classes?: string[]; // IDs, because names may be long
   what?: string;
 }
 
 export function Together({ db, ids, classes, what = "selected" }: Selected) {
-  const which = ids ? `id IN (${ids.join(", ")})` : `class IN (${classes!.map(quoted).join(", ")})`,
+  const which = ids ? `id IN (${ids.join(", ")})` : `class IN (SELECT name FROM classes WHERE id IN (${classes!.join(", ")}))`,
     from = ` FROM objects WHERE ${which}`,
     reply = useAnswer(hasSql() ? "sql" : "", { db, q: `SELECT retained_set(id) AS retained${from}`, limit: "1" });
   const { info } = useInfo(db),

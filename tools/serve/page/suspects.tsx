@@ -250,7 +250,7 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
     >
       <Notes db={db} on={[head.signature, id, head.class]} quiet />
       {of("explanation").map((r) => (
-        <p>{text(r.verdict === "large" ? r.short_text : r.text)}</p>
+        <p>{text(r.text)}</p>
       ))}
       {!hasExplanation && also.map((r) => <p>{capital(text(r.text))}.</p>)}
       {of("advice").map((r) => (

@@ -303,7 +303,7 @@ function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
 // ---- selection ----
 
 interface Selection {
-  names: string[]; // IDs or class names of the selected rows
+  names: string[]; // IDs of the selected rows
   has(row: Row): boolean;
   // Handles a click or key at a row: "only" clears the selection, "move" keeps it, "toggle" adds or removes the row,
   // where the current row counts as selected, "one" does the same without the current row, and "range" selects all rows
@@ -321,9 +321,9 @@ function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection 
     [isTicking, setTicking] = useState(false),
     anchor = useRef(-1);
   const nameOf = (row?: Row): string | null => {
-    const name = String((ofClasses ? row?.name : row?.id) ?? "");
+    const name = String(row?.id ?? "");
     if (!ofClasses && Number(row?.objects ?? 1) > 1) return null; // the ID is that of one of several objects
-    return (ofClasses ? name : /^0x0*[1-9a-f]/.test(name)) ? name : null;
+    return /^0x0*[1-9a-f]/.test(name) ? name : null;
   };
   const isPossible = useMemo(() => !report && hasSql() && shown.some((r) => nameOf(r) !== null), [shown]);
   return {
