@@ -65,7 +65,8 @@ INCIDENTS = [
 ]
 
 
-try:
+def first_load():
+    """The first load is small, and the first screen names the suspect."""
     browser.size(1280, 800)
     browser.open(URL)
     check("the story is there", browser.until("document.querySelectorAll('.suspect').length > 0"))
@@ -78,7 +79,9 @@ try:
     check("the token is out of the address", browser.run("location.search") == "")
     shot("overview")
 
-    # From the suspect to its contents.
+
+def inspector_tabs():
+    """From the suspect to its contents."""
     browser.run("document.querySelector('.suspect .obj').click(); 1")
     check("a click opens the inspector", browser.until("document.querySelector('.inspector .holds .row') !== null"))
     check("with its sizes", "Retained size" in text(".inspector"))
@@ -90,8 +93,10 @@ try:
     browser.run("history.back(); 1")
     check("back opens it again", browser.until("document.querySelector('.inspector') !== null"))
 
-    # The first sentence has the number, the owner and advice; the number is a link to these objects. A group lists its
-    # members.
+
+def findings():
+    """The first sentence has the number, the owner and advice; the number is a link to these objects. A group lists its
+    members."""
     go("#/overview", ".suspect.first h2", "the first suspect")
     check("its sentence is first", browser.run("document.querySelector('main h2') === document.querySelector('.suspect.first h2')") and " of the heap" in text(".suspect.first .figure"))
     sizes = browser.run("[...document.querySelectorAll('main .suspect .share i, main .finding .share i')].map(e => parseFloat(e.style.width))")
@@ -127,7 +132,9 @@ try:
     browser.key("Escape")
     browser.run("window.fetch = window.real; 1")
 
-    # Rows selected by clicks or keys: what they retain together, as SQL computes it, and not the sum.
+
+def selection():
+    """Rows selected by clicks or keys: what they retain together, as SQL computes it, and not the sum."""
     def click_row(no, modifiers=0):
         x, y = browser.run(f"(b => [b.x + 4, b.y + 4])(document.querySelectorAll('main tbody tr')[{no}].cells[2].getBoundingClientRect())")
         for kind in "mousePressed", "mouseReleased":
@@ -167,7 +174,9 @@ try:
         names = browser.run("[0, 2].map(n => document.querySelectorAll('main tbody tr')[n].cells[0].innerText)")
         selected("2 classes selected", f"SELECT retained_set(id) AS n FROM objects WHERE class IN ('{names[0]}', '{names[1]}')")
 
-    # Names in rows are cut to fit, but copied in full and in one line.
+
+def names_and_classes():
+    """Names in rows are cut to fit, but copied in full and in one line."""
     go("#/overview", ".biggest .name", "the biggest objects")
     rows = browser.run("fetch('/api/query/top?limit=12').then(r => r.json()).then(a => a.rows.map(r => r.label))")
     copied = browser.run("new Promise((done) => { addEventListener('copy', (e) => setTimeout(() => done(e.clipboardData.getData('text/plain') || String(getSelection())), 0), { once: true });"
@@ -195,7 +204,9 @@ try:
     check("a class name leads to its page", browser.until("location.hash.startsWith('#/class?target=java.util.HashMap') && document.title.startsWith('java.util.HashMap')"))
     go("#/class?target=nobody.Has", ".nearest", "no class")
 
-    # A note: added at the suspect, shown there and in the list, changed at its class, removed.
+
+def notes():
+    """A note: added at the suspect, shown there and in the list, changed at its class, removed."""
     if browser.run("fetch('/api/health').then(r => r.json()).then(h => h.notes)"):
         go("#/overview", ".suspect.first .more-button", "a suspect without a note")
         menu(".suspect.first .more-button", "Add a note")
@@ -221,7 +232,9 @@ try:
         browser.key("Escape")
         go("#/class?target=java.util.HashMap", "main .notes button", "the class page takes notes")
 
-    # The sum of waste: each kind counts once, and opens its list.
+
+def waste_sum():
+    """The sum of waste: each kind counts once, and opens its list."""
     go("#/waste", ".kinds td", "waste as a sum")
     browser.until("!document.querySelector('main .wait')")
     numbers = browser.run("""Promise.all(['duplicates', 'collections', 'collections?by=size&limit=1000', 'arrays', 'duplicates?arrays=1&limit=1000'].map(q => fetch('/api/query/' + q).then(r => r.json()))).then(([d, c, s, a, x]) => {
@@ -267,7 +280,9 @@ try:
         if name in ("map", "icicle", "histogram", "dominators"):
             shot(name)
 
-    # The picture: a click zooms in, Escape goes up, and both are in the URL.
+
+def picture():
+    """The picture: a click zooms in, Escape goes up, and both are in the URL."""
     go("#/map", "canvas", "map")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
     # Parts that load late move the picture, so on a slow machine the first click may miss it.
@@ -299,7 +314,9 @@ try:
         browser.click(*browser.run("(b => [b.x + b.width / 2, b.y + 6])(document.querySelector('canvas').getBoundingClientRect())"))
         check(f"a click on the frame of a {shape} goes up", browser.until("!location.hash.includes('zoom=')"))
 
-    # Keys: search, the tree.
+
+def keys():
+    """Keys: search, the tree."""
     browser.run("document.querySelector('main').focus(); document.activeElement.blur(); 1")
     browser.key("/")
     check("/ searches", browser.run("document.activeElement.type") == "search")
@@ -314,7 +331,9 @@ try:
     check("the right arrow opens a row", browser.until("document.querySelectorAll('.tree .tree .row').length > 0"))
     check("and the URL has it", browser.until("location.hash.includes('open=0x')"))
 
-    # The frame: search, keys, sizes of databases, numbers as in the browser's language.
+
+def frame():
+    """The frame: search, keys, sizes of databases, numbers as in the browser's language."""
     go("#/overview", ".strip b", "figures of the heap")
     check("chips have sizes", browser.until("[...document.querySelectorAll('.dbs a')].every(a => /[KM]iB/.test(a.innerText))"))
     browser.run("document.activeElement.blur(); 1")
@@ -334,7 +353,9 @@ try:
     go("#/histogram?target=Sampel*", ".nearest a", "the nearest name")
     check("is a class", browser.until("document.querySelector('.nearest').innerText.includes('Sample')"))
 
-    # The search ignores case; exact names come first; an unknown name gives no class and no error.
+
+def search():
+    """The search ignores case; exact names come first; an unknown name gives no class and no error."""
     def offers(word):
         write("#search", word)
         time.sleep(0.2)
@@ -377,7 +398,9 @@ try:
     check("Enter on a text finds it", browser.until("location.hash.includes('strings') && document.querySelector('main table td')?.innerText"))
     check(f"a miss is no error: {browser.errors[:1]}", not browser.errors)
 
-    # Tables: sums are links, sort and filter are in the URL, columns and CSV.
+
+def tables():
+    """Tables: sums are links, sort and filter are in the URL, columns and CSV."""
     go("#/histogram", "main table td", "histogram")
     check("a sum is a link to what was summed", browser.until("document.querySelector('main td.n a')?.hash.includes('q=instances')"))
     browser.run("window.gone = 0; new MutationObserver(() => { if (!document.querySelector('main table td')) gone++; }).observe(document.querySelector('main'), { childList: true, subtree: true });"
@@ -400,7 +423,9 @@ try:
     check("and stay so", browser.until("![...document.querySelectorAll('main th')].some(t => t.innerText.startsWith('shallow'))"))
     browser.run("localStorage.clear(); 1")
 
-    # A copy has all rows, not only the loaded ones.
+
+def exports():
+    """A copy has all rows, not only the loaded ones."""
     go("#/all?q=instances&target=java.lang.String", "main table td", "instances")
     whole = browser.run("fetch('/api/query/instances?target=java.lang.String&limit=100000').then(r => r.json()).then(a => a.row_count)")
     check("there are more rows than are loaded", whole > 1000 and f"1,000 of {whole:,}" in text(".count"))
@@ -463,7 +488,9 @@ try:
 
     browser.run("HTMLAnchorElement.prototype.click = window.realClick; URL.createObjectURL = window.realUrl; 1")
 
-    # Dates in the inspector are shown in full, whatever the field's name is.
+
+def dates():
+    """Dates in the inspector are shown in full, whatever the field's name is."""
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query\\/object\\?/.test(String(url)) ? Promise.resolve(new Response(JSON.stringify({ facts: { id: '0x10', class: 'a.Session', kind: 'instance', shallow: 8, retained: 8, reachable: true }, columns: [], row_count: 1, total_rows: 1,
         rows: [{ level: 0, name: 'lastAccessedTimeOfTheSessionThatIsCalledSoVeryLong', type: 'long', value: '1795226378011', class: 'a.Session' }] }))) : real(url, more); location.hash = '#/overview?obj=0x10'; 1""")
     for width in 1280, 390:
@@ -472,7 +499,9 @@ try:
     browser.size(1280, 800)
     browser.run("window.fetch = window.real; location.hash = '#/overview'; 1")
 
-    # Two dumps: the earlier one, or else the first, is "before"; areas and numbers show growth.
+
+def compare():
+    """Two dumps: the earlier one, or else the first, is "before"; areas and numbers show growth."""
     times = browser.run("fetch('/api/health').then(r => r.json()).then(h => Promise.all(h.databases.map(d => fetch(`/api/query/info?limit=500&db=${d.index}`).then(r => r.json())"
                         ".then(a => Date.parse(a.rows.find(r => r.section === 'dump' && r.key === 'time').value) / 1000))))")
     order = sorted(range(len(times)), key=functools.cmp_to_key(lambda a, b: times[a] - times[b] if abs(times[a] - times[b]) > 60 else a - b))
@@ -493,7 +522,9 @@ try:
     # Shown when the panels above it have their rows.
     check("the legend says so", browser.until("[...document.querySelectorAll('.legend')].some(l => l.innerText.includes('Area and number: growth'))"))
 
-    # A picture of the previous settings is marked.
+
+def previous_picture():
+    """A picture of the previous settings is marked."""
     go("#/map?by=package", "canvas", "map of packages")
     browser.until("document.querySelector('.status')?.innerText.includes('cells')")
     browser.run("window.fetch = (url, more) => String(url).includes('by=loader') && !window.free ? new Promise(() => 0) : real(url, more); location.hash = '#/map?by=loader'; 1")
@@ -501,7 +532,9 @@ try:
     browser.run("window.fetch = window.real; location.hash = '#/map?by=class'; 1")
     check("and the new one does not", browser.until("document.querySelector('main .late') === null && document.querySelector('.status')?.innerText.includes('cells')"))
 
-    # Pictures: matches of the search are summed, the table has the same numbers, each cell has a menu.
+
+def pictures():
+    """Pictures: matches of the search are summed, the table has the same numbers, each cell has a menu."""
     go("#/map?find=session", "canvas", "map")
     check("a search sums", browser.until("/cells match .session.: .*iB/.test(document.querySelector('.status').innerText)"))
     go("#/map?shape=table", "main table td", "table of the picture")
@@ -542,7 +575,9 @@ try:
     write("main .table input", "java.lang.String")
     check("objects of one class that one holds are one cell", browser.until("[...document.querySelectorAll('main tbody tr')].some(r => r.cells[0]?.innerText.trim() === 'java.lang.String' && Number(r.cells[1].innerText.replace(/,/g, '')) > 100)"))
 
-    # The same rows as areas: a click opens the class.
+
+def sql_areas():
+    """The same rows as areas: a click opens the class."""
     go("#/sql?as=treemap&sql=SELECT+class,count(*)+AS+n,sum(shallow)+AS+bytes+FROM+objects+GROUP+BY+class", ".result canvas", "SQL as a treemap")
     check("all rows are areas", browser.until("/^[0-9]+ cells/.test(document.querySelector('.result .status').innerText)"))
     check("the last number is the area", browser.run("document.querySelector('.result select').value") == "bytes")
@@ -550,7 +585,10 @@ try:
     browser.click(*box)
     check("a click on an area opens its class", browser.until("location.hash.startsWith('#/class?target=')"))
 
-    # Numbers in headers, a tooltip at the pointer, distinct hues, rows that fill the window, and the inverted tree.
+
+def map_table():
+    """Numbers in headers, a tooltip at the pointer, distinct hues, rows that fill the window, and the inverted tree.
+    """
     browser.run("window.drawn = []; if (!window.filled) { window.filled = CanvasRenderingContext2D.prototype.fillText; CanvasRenderingContext2D.prototype.fillText = function (t, x, y) { window.drawn.push(t); filled.call(this, t, x, y); }; } 1")
     go("#/map?colour=class", "canvas", "map")
     check("headers have count and size", browser.until("drawn.some(t => /^[0-9,]+ · [0-9.]+\\s[KM]iB$/.test(t))"))
@@ -570,7 +608,10 @@ try:
         top = {name: size for level, name, size in rows if level == 0}
         check(f"{path} has rows: {list(top)[:3]}", len(top) > 1 and next(iter(top)).startswith('byte[]' if 'turn' in path else 'class Sample'))
 
-    # Threads, strings, dominators, the inspector.
+
+def objects():
+    """Threads, strings, dominators, the inspector."""
+    cache = sample_cache()
     browser.run("performance.clearResourceTimings(); 1")
     go("#/threads?db=1", ".stack .frame-line", "a stack")
     asks = browser.run("performance.getEntriesByType('resource').map(e => e.name).filter(n => n.includes('/query/threads'))")
@@ -608,8 +649,10 @@ try:
     browser.key("ArrowRight")
     check("arrows walk tabs", browser.until("location.hash.includes('tab=paths') && document.activeElement.getAttribute('aria-selected') === 'true'"))
 
-    # Class loaders that look left over come first; if a class is needed, the largest are offered; the scroll position
-    # is restored.
+
+def loaders():
+    """Class loaders that look left over come first; if a class is needed, the largest are offered; the scroll position
+    is restored."""
     browser.run("""window.real = window.fetch; { const loader = (id, retained) => ({ level: 1, id, name: 'web.Loader', label: 'app ' + id, parent: '0x0', classes: 2, objects: 5, shallow: 9, retained, use: 'instances' });
         const answers = { loaders: { facts: { loaders: 4 }, columns: ['level', 'id', 'name', 'classes', 'retained'], rows: [loader('0x21', 10), loader('0x22', 3000), loader('0x23', 20), { ...loader('0x24', 7), name: 'other.Loader' }] },
           'duplicate-classes': { facts: {}, rows: ['0x21', '0x22', '0x23', '0x24'].map(loader_id => ({ name: 'a.Same', copies: 4, loader: loader_id === '0x24' ? 'other.Loader' : 'web.Loader', loader_id, id: '0x1', retained: 1 })) } };
@@ -632,11 +675,17 @@ try:
     browser.run("history.back(); 1")
     check("back is where one was", browser.until("location.hash.includes('java.lang.String') && Math.abs((document.querySelector('main .scroll')?.scrollTop ?? 0) - 5000) < 30"))
 
-    # Entries have links to keys and to values.
+
+def entries():
+    """Entries have links to keys and to values."""
+    cache = sample_cache()
     go(f"#/all?q=entries&sort=retained&target={cache[-1]}", "main td a.obj", "a list of entries")
     check("a value is an object one can select", browser.run("[...document.querySelectorAll('main td a.obj')].some(a => a.innerText.includes('Sample$Session'))"))
 
-    # The contents of an object expand in place, with retained sizes; entries are keys and values.
+
+def contents():
+    """The contents of an object expand in place, with retained sizes; entries are keys and values."""
+    cache = sample_cache()
     go(f"#/overview?obj={cache[-1]}&tab=contents", ".inspector .holds .row", "contents of a map")
     check("values that are no text are their classes", "Sample$Session" in text(".inspector .holds .row .held .obj:last-of-type") and "→" in text(".inspector .holds .row"))
     browser.run("document.querySelector('.inspector .holds .row').focus(); 1")
@@ -683,7 +732,10 @@ try:
     check("packages are whole", browser.until("[...document.querySelectorAll('main td:first-child')].some(e => e.innerText.trim() === 'java.util')"))
     browser.size(1280, 800)
 
-    # The choices of an option begin with its default, by name.
+
+def options():
+    """The choices of an option begin with its default, by name."""
+    cache = sample_cache()
     go("#/paths?target=java.util.HashMap", "main form select", "merged paths by")
     check("the default has a name", browser.run("document.querySelector('main form select').options[0].text") == "class")
     # Fields that are numbers stand as numbers do.
@@ -717,7 +769,9 @@ try:
     go("#/nosuch", ".suspect", "a view that is not there")
     check("a view that is not there", browser.until("document.querySelector('main .mark')?.innerText.includes('nosuch')"))
 
-    # While waiting, the page shows what is loading and its progress. It can be cancelled and retried.
+
+def waiting():
+    """While waiting, the page shows what is loading and its progress. It can be cancelled and retried."""
     browser.run("window.real = window.fetch; window.fetch = (url, more) => String(url).includes('/query/roots') && !window.free ? new Promise((_, no) => more.signal.addEventListener('abort', () => no(new DOMException('', 'AbortError'))))"
                 " : String(url).includes('/api/progress') ? Promise.resolve(new Response(JSON.stringify({ state: 'working', stage: 'dominators', done: window.far ?? 25, total: 100 }))) : real(url, more); location.hash = '#/all?q=roots'; 1")
     check("a wait says for what and how far", browser.until("/Waiting for roots: dominators 25/.test(document.querySelector('.wait')?.innerText)"))
@@ -750,7 +804,9 @@ try:
     check("all of them were looked at", browser.run("new Set(window.questions.filter(u => /query.(duplicates|collections|arrays|group-by-value.target=java.lang.(Long|Integer)\\b)/.test(u)).map(u => u.replace(/&?job=.*/, ''))).size") == 7)
     browser.run("window.fetch = window.real; 1")
 
-    # The overview stays while the other views load, and what did not load can be loaded again.
+
+def kept_overview():
+    """The overview stays while the other views load, and what did not load can be loaded again."""
     script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.real = window.fetch; window.fetch = (url, more) => String(url) !== '/api/specs' || window.free ? real(url, more)"
                           " : new Promise(done => { window.refuse = () => done(new Response('{\"error\":{\"code\":\"x\",\"message\":\"too busy\"}}', { status: 503 })); });")["identifier"]
     browser.open("about:blank")
@@ -767,7 +823,9 @@ try:
     check("it is loaded again", browser.until("document.querySelector('.help') !== null && document.querySelector('main .error') === null"))
     browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
-    # Nothing moves while a view loads; numbers follow the locale; no animation if the user prefers none.
+
+def nothing_moves():
+    """Nothing moves while a view loads; numbers follow the locale; no animation if the user prefers none."""
     shifts = ("new Promise(done => new PerformanceObserver(l => done(l.getEntries().reduce((s, e) => s + e.value, 0))).observe({ type: 'layout-shift', buffered: true }) || setTimeout(() => done(0), 300))")
     for path, selector, name in VIEWS:
         if name in ("android", "compare"):
@@ -784,8 +842,10 @@ try:
     check("numbers are as in the language", browser.until("/\\b[0-9]{2}[.][0-9]{3}\\b/.test(document.querySelector('.strip')?.innerText)"))
     browser.call("Emulation.setLocaleOverride")
 
-    # Panels that need the same answer share its request, until the last of them leaves; the growth of the heap is shown
-    # before its owners are found.
+
+def shared_answers():
+    """Panels that need the same answer share its request, until the last of them leaves; the growth of the heap is shown
+    before its owners are found."""
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")
     browser.until("document.querySelector('.suspect') !== null")
@@ -805,7 +865,9 @@ try:
     browser.run("location.hash = '#/overview'; 1")
     check("the last one cancels", browser.until("asked.filter(w => w === 'cancel').length === 1"))
 
-    # Threads with equal stacks are in one group only if they wait for locks of one class and owner.
+
+def same_stacks():
+    """Threads with equal stacks are in one group only if they wait for locks of one class and owner."""
     browser.open("about:blank")
     browser.open(URL.split("?")[0] + "#/overview")
     browser.until("document.querySelector('.suspect') !== null")
@@ -836,14 +898,18 @@ try:
     browser.open(URL.split("?")[0] + "#/overview")
     browser.until("document.querySelector('.suspect') !== null")
 
-    # Markup in a dump stays text.
+
+def markup():
+    """Markup in a dump stays text."""
     go("#/histogram?db=1&target=*script*", "main table td", "a heap full of markup")
     check("markup is text", browser.until("document.querySelector('main table')?.innerText.includes('<script>&\"b')"))
     go("#/histogram?db=1&target=Samp*", "main table td", "characters that turn texts")
     check("they are shown as what they are", browser.until("document.querySelector('main table')?.innerText.includes('Samp\\\\u{202e}Order')"))
     check("and nothing else", browser.run("document.querySelectorAll('main script, main img').length") == 0)
 
-    # SQL: completion, a chart, what is wrong.
+
+def sql():
+    """SQL: completion, a chart, what is wrong."""
     if browser.run("[...document.querySelectorAll('.views a')].some(a => a.innerText === 'SQL')"):
         go("#/sql?sql=SELECT+class,count(*)+AS+n+FROM+objects+GROUP+BY+class+ORDER+BY+n+DESC+LIMIT+5&as=bars", ".bars td i", "bars")
         go("#/sql?sql=SELECT+nothing+FROM+objects", ".error", "what is wrong with a statement")
@@ -878,7 +944,9 @@ try:
         check("a click takes one", browser.until("document.querySelector('.sql').value === 'SELECT retained'"))
         browser.errors = [e for e in browser.errors if "/api/sql" not in e]  # the statement that was wrong
 
-    # Any object's menu, its bytes, and the part of the tree below it.
+
+def menus():
+    """Any object's menu, its bytes, and the part of the tree below it."""
     go("#/overview", ".suspect .obj", "overview")
     browser.run("document.querySelector('.suspect .obj').focus(); 1")
     browser.key(".")
@@ -897,7 +965,9 @@ try:
         go(f"#/overview?obj={array}&tab=hex", ".hex", "bytes of an array")
         check("as bytes", browser.until("document.querySelector('.hex').innerText.startsWith('000000  ')"))
 
-    # A dump of 3,011 threads with 208,824 rows of frames and locals, if it exists.
+
+def many_threads():
+    """A dump of 3,011 threads with 208,824 rows of frames and locals, if it exists."""
     many = browser.run("fetch('/api/health').then(r => r.json()).then(h => h.databases.findIndex(d => d.name === 'vthreads.heapdb'))")
     if many > 0:
         began = time.monotonic()
@@ -919,7 +989,10 @@ try:
         browser.run("document.querySelector('.stack .gap button').click(); 1")
         check("that opens", browser.until(f"document.querySelectorAll('.stack .frame-line').length >= {frames + more}"))
 
-    # Incidents, from the first page on; clicks are counted.
+
+def incidents():
+    """Incidents, from the first page on; clicks are counted."""
+    global clicks
     for what, steps, answer in INCIDENTS:
         browser.run("location.hash = '#/overview'; 1")
         browser.until("document.querySelectorAll('main .obj').length > 3 && !document.querySelector('.inspector')")
@@ -929,7 +1002,10 @@ try:
         sees(what, answer)
         print(f"{what}: {clicks} clicks")
 
-    # Fields: the largest first, or in order of declaration.
+
+def field_order():
+    """Fields: the largest first, or in order of declaration."""
+    cache = sample_cache()
     browser.run("localStorage.removeItem('fields'); 1")
     go(f"#/overview?obj={cache[-1]}&tab=fields", ".inspector .holds .row", "fields of a map")
     names = "[...document.querySelectorAll('.inspector .holds .row .by')].map(e => e.innerText)"
@@ -938,8 +1014,10 @@ try:
     check("or they are as declared, by class", browser.until(f"{names}[0] !== 'table' && document.querySelector('.inspector .declared') !== null"))
     browser.run("document.querySelector('.inspector input[type=checkbox]').click(); 1")
 
-    # With a processor four times slower: text within a second, suspects within two. The best of three runs, because the
-    # machine is shared.
+
+def slow_processor():
+    """With a processor four times slower: text within a second, suspects within two. The best of three runs, because the
+    machine is shared."""
     browser.size(1440, 900)
     browser.call("Emulation.setCPUThrottlingRate", rate=4)
     times = []
@@ -954,8 +1032,10 @@ try:
     print(f"processor four times slower: content {content:.0f} ms, suspects {suspects:.0f} ms")
     check("content within 1 s and suspects within 2 s", content <= 1000 and suspects <= 2000)
 
-    # First rows first: objects before they are sorted, kinds of waste as they are counted; both are marked as
-    # incomplete.
+
+def first_rows():
+    """First rows first: objects before they are sorted, kinds of waste as they are counted; both are marked as
+    incomplete."""
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.instances.*sort=retained/.test(String(url)) ? new Promise(done => { window.sorted = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/class?target=java.lang.String&db=1'; 1""")
     check("first rows are there before they are in order", browser.until("document.querySelectorAll('main tbody td a').length > 50 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not in order yet: the first 100 '))"))
@@ -974,7 +1054,9 @@ try:
     browser.run("window.fetch = window.real; counted(); 1")
     check("then in total", browser.until("document.querySelector('.sum')?.innerText.includes('in total') && !document.querySelector('main .wait') && !document.querySelector('.kinds').innerText.includes('…')"))
 
-    # While loading, each panel says what is loading, and no view is blank.
+
+def loading():
+    """While loading, each panel says what is loading, and no view is blank."""
     browser.run("window.real = window.fetch; window.fetch = (url, more) => /api.(query|sql)/.test(String(url)) ? new Promise(() => undefined) : real(url, more); 1")
     for path, _, name in VIEWS:
         browser.run(f"location.hash = {path + ('&' if '?' in path else '?') + 'o_x=' + str(len(name))!r}.replace('db=1', 'db=0').replace(/db=2/, 'db=1'); 1")
@@ -983,7 +1065,9 @@ try:
         check(f"{name}: what is loaded says so: {blank}", not blank and len(text("main")) > 20)
     browser.run("window.fetch = window.real; location.hash = '#/overview'; 1")
 
-    # At most six Tab stops, and arrow keys within the lists.
+
+def tab_stops():
+    """At most six Tab stops, and arrow keys within the lists."""
     browser.until("document.querySelector('.suspect') !== null")
     check("after another view was opened, the next Tab goes to its content", browser.until("document.activeElement.id === 'main'"))
     browser.run("document.querySelector('.skip').focus(); 1")
@@ -998,7 +1082,10 @@ try:
     browser.key("End")
     check("End to the last", browser.run("document.activeElement === [...document.querySelectorAll('.views a')].pop()"))
 
-    # An OutOfMemoryError comes first, although its thread is a suspect; "heap is full" comes after what fills it.
+
+def out_of_memory():
+    """An OutOfMemoryError comes first, although its thread is a suspect; "heap is full" comes after what fills it.
+    """
     script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""const real = window.fetch;
         window.fetch = async (...asked) => {
           const response = await real(...asked);
@@ -1019,7 +1106,9 @@ try:
     browser.call("Page.reload", ignoreCache=True)
     browser.until("window.stays === undefined && document.querySelectorAll('main .suspect').length > 0")
 
-    # Views on a desktop and on a phone: nothing is cut off or overlaps. page_looks_test has all sizes.
+
+def sizes():
+    """Views on a desktop and on a phone: nothing is cut off or overlaps. page_looks_test has all sizes."""
     for width, height, dark in (1440, 900, False), (390, 844, True):
         look_at_views(width, height, dark)
     browser.run("document.activeElement.blur(); document.querySelector('.skip').focus(); 1")
@@ -1029,14 +1118,18 @@ try:
     browser.size(390, 844, dark=True)
     check("the dark is dark", browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 29)")
 
-    # A stopped server is reported; when it is back, the page continues.
+
+def stopped_server():
+    """A stopped server is reported; when it is back, the page continues."""
     browser.size(1280, 800)
     browser.run("window.stays = 1; window.real = window.fetch; window.fetch = () => Promise.reject(new TypeError('Failed to fetch')); location.hash = '#/all?q=sizes'; 1")
     check("that the server is away is said", browser.until("document.querySelector('.gone')?.innerText.includes('continues when the server is back')"))
     browser.run("window.fetch = window.real; 1")
     check("and it goes on", browser.until("window.stays === undefined && location.hash.includes('q=sizes') && document.querySelector('main table td') !== null && !document.querySelector('.gone')"))
 
-    # The report asks nobody.
+
+def reports():
+    """The report asks nobody."""
     browser.size(1280, 800)
     browser.open(f"file://{FOLDER}/report.html")
     check("the report opens from disk", browser.until("location.protocol === 'file:' && document.querySelectorAll('.suspect').length > 0"))
@@ -1074,6 +1167,31 @@ try:
     browser.run("location.hash = '#/histogram'; 1")
     check("no text of the heap is in a report without values", "img onerror" not in browser.run("document.documentElement.outerHTML").split("<script>")[0])
     check("markup in a report is text", browser.until("document.querySelector('main table')?.innerText.includes('<script>&')"))
+
+
+# In this order. The first part opens the page, and the last part leaves it.
+PARTS = [first_load, inspector_tabs, findings, selection, names_and_classes, notes, waste_sum, picture, keys, frame, search, tables, exports, dates, compare, previous_picture, pictures, sql_areas, map_table, objects, loaders, entries, contents, options, waiting, kept_overview, nothing_moves, shared_answers, same_stacks, markup, sql, menus, many_threads, incidents, field_order, slow_processor, first_rows, loading, tab_stops, out_of_memory, sizes, stopped_server, reports]
+
+
+def run_parts(chosen):
+    """Runs the parts, each from the overview, and prints their names and how long they took."""
+    for no, part in enumerate(PARTS, 1):
+        if chosen and part.__name__ not in chosen and part is not PARTS[0]:
+            continue
+        began = time.monotonic()
+        if part is not PARTS[0]:
+            browser.size(1280, 800)
+            browser.run("location.hash = '#/overview'; 1")
+            browser.until("document.querySelector('main .suspect') !== null && !document.querySelector('.inspector, .menu')")
+        part()
+        print(f"part {no} of {len(PARTS)}, {part.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+
+
+try:
+    names = os.environ.get("PART", "").split()
+    unknown = set(names) - {part.__name__ for part in PARTS}
+    check(f"parts that do not exist: {unknown}; there are {' '.join(part.__name__ for part in PARTS)}", not unknown)
+    run_parts(names)
     check("nothing went wrong in the page: " + "; ".join(browser.errors[:3]), not browser.errors)
 finally:
     end()

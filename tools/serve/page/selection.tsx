@@ -16,7 +16,7 @@ interface Selected {
 }
 
 export function Together({ db, ids, classes, what = "selected" }: Selected) {
-  const which = ids ? `id IN (${ids.join(", ")})` : `class IN (SELECT name FROM classes WHERE id IN (${classes!.join(", ")}))`,
+  const which = ids ? `id IN (${ids.join(", ")})` : `class_id IN (${classes!.join(", ")})`,
     from = ` FROM objects WHERE ${which}`,
     reply = useAnswer(hasSql() ? "sql" : "", { db, q: `SELECT retained_set(id) AS retained${from}`, limit: "1" });
   const { info } = useInfo(db),
