@@ -142,7 +142,7 @@ between() {
 grep -q 'PlantedWaste.SESSIONS (static) holds 6,000 PlantedWaste$ShopSession (1.6 KiB each)' PlantedWaste.md ||
 	complain "PlantedWaste: no sessions"
 between boxed-values 3 200000 202000
-between sparse-collections 3 2000 2300
+between sparse-collections 3 2000 2700
 between sparse-collections 4 8000000 8300000
 between empty-collections 3 120000 120600
 between finalizer-backlog 3 25000 25100
