@@ -244,7 +244,7 @@ _Static_assert(LINES <= LINES_MAX, "each line must be a bit of a word");
 static uint64_t samples_of(const struct line *line)
 {
 	return !line->look || line->look == look_largest ? UINT64_MAX :
-	       line->look == look_list			 ? LISTS_MAX :
+	       line->look == look_list                   ? LISTS_MAX :
 							   SAMPLES_MAX;
 }
 

@@ -22,7 +22,7 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t empty_bytes;     /* shallow size of the empty ones */
+	uint64_t empty_bytes; /* shallow size of the empty ones */
 	/* number of those at most half full, and size of their unused slots */
 	uint64_t sparse, sparse_bytes;
 	uint64_t sized, capacity; /* number of elements, and capacity, of collections with a
