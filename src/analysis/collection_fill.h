@@ -51,7 +51,7 @@ int analysis_measure(const struct session *session, struct analysis_measuring *h
  */
 double analysis_measure_fill(const struct analysis_measure *m);
 
-/* Returns the share of elements that share a slot with another element. has_used must be set. */
+/* Returns the fraction of elements that share a slot with another element. has_used must be set. */
 double analysis_measure_collisions(const struct analysis_measure *m);
 
 #endif

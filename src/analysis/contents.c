@@ -48,7 +48,7 @@ static bool counts(const struct reading *s, uint32_t i)
 
 /* ---- counting ---- */
 
-/* Returns whether the content of object i must be read. */
+/* Returns whether the contents of object i must be read. */
 static bool is_wanted(const struct reading *s, const struct heap_block *objects, uint32_t i)
 {
 	const uint32_t no = objects->class_no[i];
@@ -322,7 +322,7 @@ static void spread(struct analysis_content *records, uint64_t count, unsigned de
 
 			records[next[b]] = records[next[to]];
 			records[next[to]++] = record;
-			/* the processor cannot follow 256 parts by itself */
+			/* the processor cannot prefetch 256 parts on its own */
 			prefetch_write(&records[next[to]]);
 		}
 	}

@@ -3,8 +3,8 @@
  * sorted so that equal contents are adjacent. Hashes are seeded differently in each process, so
  * answers must not depend on this order.
  *
- * Memory: 32 bytes per string or array, in one big array that moves to a file if the budget is used
- * up.
+ * Memory: 32 bytes per string or array, in one large array that moves to a file if the budget is
+ * exhausted.
  */
 #ifndef ANALYSIS_CONTENTS_H
 #define ANALYSIS_CONTENTS_H

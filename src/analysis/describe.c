@@ -68,7 +68,7 @@ static void add_name(struct reference *ref, enum analysis_link_kind kind, const 
 		ref->kind = kind;
 }
 
-/* Appends all fields that contain the reference. */
+/* Appends the names of all fields that contain the reference. */
 static int add_fields(struct reference *ref, struct heap_fields *fields,
 		      enum analysis_link_kind kind, struct hdb_error *err)
 {

@@ -8,8 +8,8 @@
 
 /*
  * Describes an object's value: the content of a string in quotes, the value of a boxed number, the
- * name of a thread, enum constant or class, or "size=N" for a collection. Writes nothing if there
- * is no description. Truncates the text to `size` bytes.
+ * name of a thread, enum constant or class, or "size=N" for a collection. If there is no
+ * description, writes "". Truncates the text to `size` bytes.
  */
 void analysis_describe(const struct session *session, uint32_t ix, char *buf, size_t size);
 

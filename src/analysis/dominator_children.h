@@ -10,7 +10,7 @@
 /* State of an iteration over the children of one node. It need not be released. */
 struct analysis_level {
 	struct store_lists children; /* the list being read */
-	/* counts the children of children; not used if hides_invented is set */
+	/* used to count the children of children; not used if hides_invented is set */
 	struct store_lists others;
 	const uint32_t *batch; /* borrowed from `children` */
 	size_t batch_count, at;

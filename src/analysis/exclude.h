@@ -23,7 +23,7 @@ struct analysis_excluded_field {
 	char name[128];
 };
 
-/* A reference field of the instances of a class. */
+/* A reference field in the instances of a class. */
 struct analysis_place {
 	uint32_t at; /* offset in the field values, in bytes */
 	bool is_excluded;

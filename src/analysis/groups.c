@@ -317,8 +317,8 @@ struct native_block {
 };
 
 /*
- * Adds the native memory of one block of objects. Most blocks have no native memory and are not
- * decoded.
+ * Adds the native memory of one block of objects. Most blocks have no native memory, so they are
+ * not decoded.
  */
 static int add_native(const struct session *session, uint32_t block_no, struct native_block *block,
 		      struct derive_total *by_class, struct hdb_error *err)
@@ -501,7 +501,7 @@ static int add_shown(const struct session *session, struct derive_total *out, st
 
 /*
  * Adds reachable objects that are not in the dump. They are not included in totals, but retained
- * sizes include them. Without them, a share could exceed 100 % in a small heap.
+ * sizes include them. Otherwise, a share could exceed 100 % in a small heap.
  */
 static int add_invented(const struct session *session, uint64_t *bytes, struct hdb_error *err)
 {

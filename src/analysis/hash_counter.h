@@ -31,7 +31,7 @@ struct analysis_counter_head {
 };
 
 /*
- * A counter. The caller must set the first three members, zero the others, and finally call
+ * A counter. The caller must set the first three members, set the others to zero, and finally call
  * analysis_counter_release.
  */
 struct analysis_counter {

@@ -102,8 +102,8 @@ static int mark_loader(const struct session *session, const char *name, struct a
 }
 
 /*
- * Extends a set of instances of a class loader's classes to all objects that belong to the class
- * loader.
+ * Extends a set, which contains the instances of a class loader's classes, to all objects that
+ * belong to the class loader.
  */
 static int add_loaders(const struct session *session, struct analysis_members *m,
 		       struct hdb_error *err)

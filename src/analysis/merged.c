@@ -660,7 +660,7 @@ void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32
 			  size_t size)
 {
 	static const char arrow[] = " > ";
-	/* the text is written from the node upwards, and from the end of the buffer backwards */
+	/* the names are written from the node upwards, starting at the end of the buffer */
 	size_t at = size - 1;
 
 	assert(size > 4);

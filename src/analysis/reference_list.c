@@ -195,8 +195,8 @@ static void reach(struct search *s, uint32_t ix, enum analysis_reached level)
 }
 
 /*
- * Adds the referent of a reached reference to the list for its level. If the search has already got
- * to that level, visits the referent immediately.
+ * Adds the referent of a reached reference to the list for its level. If the search has already
+ * reached that level, visits the referent immediately.
  */
 static int follow_referent(struct search *s, uint32_t ix, enum analysis_reached level,
 			   const uint64_t *ref_bits, struct hdb_error *err)

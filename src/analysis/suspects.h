@@ -74,7 +74,7 @@ struct analysis_suspect {
  * is no such suspect, about its largest suspect.
  */
 struct analysis_verdict {
-	uint64_t listed; /* number of suspects in the answer; 0 if the verdict is unknown */
+	uint64_t listed; /* number of suspects in the answer, or 0 if the verdict is unknown */
 	uint64_t id, bytes;
 	char class_name[512];
 	char held_class[512]; /* class of the objects that it holds, or "" */

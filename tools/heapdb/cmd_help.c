@@ -526,7 +526,7 @@ int cmd_help(struct cli *cli)
 	if (count > 1) {
 		query = hdb_query_named(words[1]);
 		if (!(command->flags & NAMES_QUERY))
-			return cli_usage(cli, "the command %s has no queries", command->name);
+			return cli_usage(cli, "the command %s takes no query name", command->name);
 		if (!query) {
 			query = cli_nearest_query(words[1]);
 			return no_topic(cli, "query", words[1], query ? query->name : NULL);

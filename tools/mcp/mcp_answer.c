@@ -247,7 +247,8 @@ static int put_facts(struct filling *f, const struct hdb_rows *rows, json_t *ans
 		json_decref(facts);
 	}
 	if (f->used >= f->page->budget_bytes)
-		return hdb_fail(err, HDB_ELIMIT, "max_tokens is too small for the facts");
+		return hdb_fail(err, HDB_ELIMIT,
+				"max_tokens is too small: the facts alone do not fit");
 	return HDB_OK;
 }
 

@@ -259,7 +259,7 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 		return set_id(job, value, err);
 	if (job->kind == SERVE_FILE)
 		return hdb_fail(err, HDB_EUSAGE,
-				"unknown argument \"%.60s\" of an answer from a file", key);
+				"unknown argument \"%.60s\" in a request for a file's answer", key);
 	return job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP ?
 		       add_value_argument(job, key, value, err) :
 		       add_rows_argument(job, key, value, err);

@@ -473,7 +473,8 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
 	case SQLITE_NULL:
 		return HDB_NOTFOUND;
 	default:
-		return hdb_fail(err, HDB_EUSAGE, "expected an object ID, not a real or a blob");
+		return hdb_fail(err, HDB_EUSAGE,
+				"expected an object ID, not a real number or a blob");
 	}
 	return id ? hdb_find(source->db, id, ix, err) : HDB_NOTFOUND;
 }

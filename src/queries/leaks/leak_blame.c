@@ -16,8 +16,8 @@
 
 #define NAME_MAX_BYTES 512
 /*
- * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. All
- * but the first must retain at least a tenth of the end's retained size.
+ * If the end of a path is itself to blame, at most END_FIELDS_SHOWN of its fields are named. Fields
+ * other than the first must retain at least a tenth of the end's retained size.
  */
 #define END_FIELDS_SHOWN 3u
 #define END_FIELD_PART 10u
@@ -101,8 +101,8 @@ static int weigh_thread(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the length of the first two components of a qualified name, with dots: that of "org.h2."
- * in "org.h2.mvstore.MVMap". Returns SIZE_MAX if there are fewer than two dots.
+ * Returns the length of the first two components of a qualified name, with dots, for example of
+ * "org.h2." in "org.h2.mvstore.MVMap". Returns SIZE_MAX if there are fewer than two dots.
  */
 static size_t library_size(const char *name)
 {
@@ -113,8 +113,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Returns whether a class is a library's collection, or nested in one, and so holds what other code
- * put into it. A lambda counts too, because it holds captured objects.
+ * Returns whether a class is a library's collection, or nested in one, and so holds objects that
+ * other code put into it. A lambda counts too, because it holds captured objects.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -128,7 +128,7 @@ static bool is_structure(struct heap *heap, uint32_t class_no)
 		return true;
 	/*
 	 * If the rule names a superclass from another package, the subclass belongs to the
-	 * application and is to blame.
+	 * application and is the class to blame.
 	 */
 	if (rule && (heap_is_anonymous_class(name) || strchr(rule->class_name, '*') ||
 		     strcmp(rule->class_name, name) == 0 ||
@@ -306,7 +306,8 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* Counts the field that fell out of the list, or did not fit. */
+		/* Counts a field that was removed from the list, or for which the list has no
+		 * room. */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)
@@ -381,12 +382,12 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
 	 * If several fields lead into the same graph, none dominates it, so each retains nearly
-	 * nothing. Then name the largest fields, whatever their size.
+	 * nothing. In this case, name the largest fields regardless of their size.
 	 */
 	if (found.kept_bytes < own / 2) {
 		found.least_bytes = 0;
 	} else if (is_static && found.large_bytes < own / 2 && found.fields > found.count) {
-		/* a class with many static fields, none of them large */
+		/* the class has many static fields, none of which is large */
 		found.least_bytes = 0;
 		found.more = found.fields - found.count;
 	}
@@ -444,7 +445,7 @@ static int find_end(struct query *q, const struct query_leak_path *path,
 /*
  * Sets *out to whether the end of the path is a node at which a thread entered a graph, such as a
  * list of books that refer to each other: most objects that the end dominates are of its own class.
- * Then the thread's local variable is to blame, not the fields of the node.
+ * In this case, the thread's local variable is to blame, not the fields of the node.
  */
 static int is_entered(struct query *q, const struct query_leak_path *path, bool *out,
 		      struct hdb_error *err)
@@ -523,7 +524,7 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		return HDB_OK;
 	for (size_t i = step_of(path, path->count - 1, below.ix); i-- > 0;) {
 		TRY(heap_object(q->heap, path->nodes[i], &object, err));
-		/* Whatever holds a class loader holds the whole application. */
+		/* An object that holds a class loader holds the whole application. */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			return HDB_OK;
 		if (object.kind != STORE_CLASS)

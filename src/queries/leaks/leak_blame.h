@@ -21,9 +21,10 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 		    enum leak_blame *out, struct hdb_error *err);
 
 /*
- * Chooses the step that explains most; of several equal ones, the nearest to the end. The end
- * itself holds nothing on the path, so it is chosen only if it is better than all other steps or,
- * if path->is_end_kept is set, only if there are no others. *chosen is 0 for an empty path.
+ * Chooses the step that explains most. If several steps are equal, chooses the one nearest to the
+ * end. The end itself holds nothing on the path, so it is chosen only if it is better than all
+ * other steps or, if path->is_end_kept is set, only if there are no others. *chosen is 0 for an
+ * empty path.
  */
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);

@@ -53,7 +53,7 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 {
 	*text = NULL;
 	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
-		/* A class loader does not keep itself alive. */
+		/* Skip the class loader itself. */
 		for (size_t i = 0; i + 1 < path->count; i++) {
 			const int r = matches(q, path, i, &hints[h], err);
 
@@ -116,7 +116,7 @@ static size_t length_without_keeper(const char *says)
 }
 
 /*
- * Keeps the largest fault of each rule and counts the others, except those with the same text,
+ * Keeps the largest fault of each rule and counts the others, except faults with the same text,
  * which would look like duplicates.
  */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)

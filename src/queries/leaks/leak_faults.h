@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_faults.h - finds faults with the rules of the explain query, however little
- * memory they retain.
+ * queries/leaks/leak_faults.h - finds faults with the rules of the explain query, regardless of how
+ * little memory they retain.
  *
  * A rule with the verdict "leak" is certain (for example, a closed connection pool that a static
  * field still holds), so the leaks query reports its finding as a suspect even below the threshold.
@@ -34,7 +34,7 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 
 /*
  * Appends the owner of the faulty object to the rule's text: " Kept by Registry.loaders." Does
- * nothing for other verdicts than leaks. Returns HDB_NOTFOUND if the object is only waiting for its
+ * nothing for verdicts other than leaks. Returns HDB_NOTFOUND if the object is only waiting for its
  * finalizer and will then be freed, so it is not a leak.
  */
 int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);

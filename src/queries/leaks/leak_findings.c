@@ -24,9 +24,9 @@
 #define FULL_PERCENT 70
 
 /*
- * Finds the rule that explains a suspect: one for the accumulation point, for an object above it,
- * or for the largest member of a group, else one for the owners. Returns HDB_NOTFOUND if no rule
- * matches.
+ * Finds the rule that explains a suspect: a rule about the accumulation point, an object above it,
+ * or the largest member of a group, or otherwise a rule about the owners. Returns HDB_NOTFOUND if
+ * no rule matches.
  */
 static int find_explanation(struct query *q, const struct leak_findings *l, struct leak_finding *f,
 			    struct hdb_error *err)
@@ -99,7 +99,7 @@ static int explain_itself(struct query *q, const struct leak_findings *l, struct
 static int add_finding(struct query *q, struct leak_findings *l,
 		       const struct analysis_suspect *suspect, struct hdb_error *err)
 {
-	/* in order of precedence; each may return HDB_NOTFOUND */
+	/* the functions in order of precedence, each of which may return HDB_NOTFOUND */
 	static int (*const explain[])(
 		struct query *, const struct leak_findings *, struct leak_finding *,
 		struct hdb_error *) = { find_explanation, explain_itself, explain_below };
@@ -152,7 +152,7 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
 	/*
 	 * If a rule explains the contents of a suspect below a class loader, the leak of the loader
-	 * itself is still a separate finding.
+	 * itself is nevertheless a separate finding.
 	 */
 	if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 		said = l->suspects.count;
@@ -194,8 +194,9 @@ const struct explain_rule *leak_rule(const char *name)
 }
 
 /*
- * Adds the owner of memory outside the heap, which the sizes of objects do not include, if that is
- * large enough for a suspect. Adds nothing if a suspect's rule already reports the memory.
+ * Adds the owner of memory outside the heap, which the sizes of objects do not include, if this
+ * memory is large enough for a suspect. Adds nothing if a suspect's rule already reports the
+ * memory.
  */
 static int add_outside(struct query *q, struct leak_findings *l, enum leak_outside_kind kind,
 		       const struct leak_outside *owner, struct hdb_error *err)
@@ -263,8 +264,8 @@ static int is_about_loaders(struct query *q, const struct leak_finding *f, bool 
 }
 
 /*
- * Adds closed class loaders as one finding if they are large enough for a suspect together, with
- * their classes and instances. Each may be small, and held by something else.
+ * Adds closed class loaders as one finding if together, with their classes and instances, they are
+ * large enough for a suspect. Each may be small, and held by something else.
  */
 static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {

@@ -20,10 +20,10 @@ struct leak_finding {
 	struct explain_answer answer; /* rule is NULL if no rule matches */
 	bool is_fault;                /* whether a rule found it */
 	uint64_t more;                /* number of further faults of the same kind */
-	/* memory outside the heap, if the finding is about that */
+	/* size of the memory outside the heap, if the finding is about such memory */
 	uint64_t outside_bytes;
 	uint64_t part; /* number of this finding in the answer */
-	/* name or pattern of the threads to look at, or "" if none */
+	/* name or pattern of the threads to inspect, or "" */
 	char threads[LEAK_PATTERN_MAX];
 };
 

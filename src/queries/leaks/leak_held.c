@@ -30,7 +30,7 @@
  * Tolerance for two counts of a class, of which a few objects may be elsewhere below the suspect.
  */
 #define SOME_PART 10u
-/* Counts that differ by at most 1/SAME_PART are taken to be of the same objects. */
+/* Counts that differ by at most 1/SAME_PART are assumed to be counts of the same objects. */
 #define SAME_PART 1000u
 /* Number of entries examined to decide whether all are of one class. */
 #define ENTRIES_LOOKED 32u
@@ -49,9 +49,9 @@
 #define STEP_THREADS 4096u
 
 /*
- * Finds the last collection on the path that retains at least half of the suspect, whose entries
- * the suspect is then said to hold. Sets *class_no to its known class, or to HEAP_NONE if there is
- * none.
+ * Finds the last collection on the path that retains at least half of the suspect, so that the
+ * sentence says that the suspect holds its entries. Sets *class_no to its known class, or to
+ * HEAP_NONE if there is none.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -86,7 +86,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			return r == HDB_ECHANGED ? HDB_OK : r;
 		if (r != HDB_OK || !collection.has_size || collection.size <= 1)
 			continue;
-		/* the map of a set, or a wrapper, has the same entries */
+		/* the map inside a set, or inside a wrapper, has the same entries */
 		if (*class_no != HEAP_NONE) {
 			out->is_nested |= bytes - out->bytes > bytes / SOME_PART;
 		} else {
@@ -159,8 +159,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the common class of the first entries of a collection, or HEAP_NONE if they have several or
- * are not objects.
+ * Finds the common class of the first entries of a collection, or HEAP_NONE if they have several
+ * classes or are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -190,7 +190,7 @@ static int entries_class(struct heap *heap, const struct heap_collection *collec
 
 /*
  * If the values of a map are collections, as in a Map<Topic, List<Listener>>, counts the entries of
- * these instead: the program stored listeners, not lists.
+ * these collections instead: the program stored listeners, not lists.
  */
 static int count_inner(struct heap *heap, const struct heap_collection *outer,
 		       struct leak_held *held, struct hdb_error *err)
@@ -237,7 +237,7 @@ static int count_inner(struct heap *heap, const struct heap_collection *outer,
 
 /*
  * Names the class of the entries of a list, set or queue, or of the entries of the collections in a
- * map, if there is only one.
+ * map, if there is only one class.
  */
 static int name_entries(struct heap *heap, struct leak_held *held, struct hdb_error *err)
 {

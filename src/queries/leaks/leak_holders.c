@@ -1,10 +1,11 @@
 /*
  * queries/leaks/leak_holders.c - chooses the owner of a leak suspect if several objects hold it.
  *
- * Every object that dominates the suspect is on every path to it. Above the topmost of them there
- * are several paths, and the shortest is often not the most informative: a map in a static field
- * may also be in a local variable of the method that is using it. So the rules below rank all
- * strong referrers of the topmost object, except those that it dominates, and the best are named.
+ * Every object that dominates the suspect is on every path to it. Above the topmost of these
+ * objects there are several paths, and the shortest is often not the most informative: a map in a
+ * static field may also be in a local variable of the method that is using it. So the rules below
+ * rank all strong referrers of the topmost object, except referrers that it dominates, and the best
+ * referrers are named.
  *
  * If only the platform refers to the topmost object (worker threads refer to their pool), the
  * search is repeated for the best of these referrers, up to LEVELS_MAX levels up. An application
@@ -40,7 +41,7 @@
  * in linked lists.
  */
 #define STEPS_MAX 4000000u
-/* Number of members of a group, largest first, whose paths are examined. */
+/* Maximum number of members of a group whose paths are examined, largest members first. */
 #define MEMBERS_LOOKED 1000u
 /* Number of referrers to examine per member. */
 #define REFERRERS_LOOKED 16u
@@ -153,7 +154,7 @@ static bool is_same(const struct leak_holder *a, const struct leak_holder *b)
 
 /*
  * Finds the topmost object that dominates the end of the path. Sets *out to its step, or to
- * path->count if that is among the omitted steps.
+ * path->count if this step is among the omitted steps.
  */
 static int find_topmost(struct query *q, const struct query_leak_path *path, size_t *out,
 			struct hdb_error *err)
@@ -244,7 +245,7 @@ static int begins_at_local(struct query *q, const struct query_leak_path *path, 
 }
 
 /*
- * Ranks the holder at the end of a path by the first matching rule. There always is one, because
+ * Ranks the holder at the end of a path by the first matching rule. A rule always matches, because
  * RULE_LOCAL accepts every path.
  */
 static int rank_of(struct query *q, const struct query_leak_path *path, struct holder *out,
@@ -317,7 +318,7 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 		return r;
 	/*
 	 * Classes hold their loader, and threads hold it in contextClassLoader, which is never the
-	 * reason why it is not unloaded.
+	 * reason why a class loader is not unloaded.
 	 */
 	r = query_leak_link(q, &to, to.count - rest - 1, &link, err);
 	if (r != HDB_OK || (link.kind == ANALYSIS_LINK_LOADER && link.count == 1) ||
@@ -370,7 +371,7 @@ static bool is_task(const struct leak_holder *who)
 
 /*
  * Makes the best holders the owners, and counts the others. Tasks of threads count only if there is
- * nothing better.
+ * no better holder.
  */
 static void take_all(const struct holders *h, struct query_leak_owner *out)
 {
@@ -411,7 +412,8 @@ static int find_top(const struct holders *h, struct leak_holder *out, struct hdb
 
 /*
  * Sets *at to the step above which several paths exist, and *any to whether holders on other paths
- * must be examined. If the step to blame is below *at, they need not: all paths share that step.
+ * must be examined. This is not necessary if the step to blame is below *at, because all paths
+ * share that step.
  */
 static int find_parting(struct query *q, const struct query_leak_path *path, size_t *at, bool *any,
 			struct hdb_error *err)
@@ -427,9 +429,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * A class is held by its loader and its instances, which explains nothing. And if a class
-	 * loader is on the path, a static field below it, even one of a platform class, explains
-	 * more than the loader's holders.
+	 * That a class is held by its loader and its instances explains nothing. If a class loader
+	 * is on the path, a static field below it, even one of a platform class, explains more than
+	 * the loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -465,7 +467,8 @@ struct member_owners {
 	uint64_t steps;
 };
 
-/* Returns the owner of the most members; the first found of several equal ones. */
+/* Returns the owner of the most members. If several own equally many, returns the one found
+ * first. */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;
@@ -635,7 +638,7 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 /*
  * Finds the owner of a group: the most frequent of the nearest owners of the members, if it owns
  * more than half of them. If each member has its own owner object, such as the task that will run
- * it, looks for one object that holds all of these.
+ * it, looks for a single object that holds all these owner objects.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -739,7 +742,7 @@ static int choose_first(struct holders *h, struct query_leak_path *better, bool 
 
 /*
  * Finds the owner if the path passes the referent of a soft or weak reference: the nearest
- * application object above the reference, else the nearest object that is not an array or
+ * application object above the reference, or otherwise the nearest object that is not an array or
  * collection. An application field below the reference is named first, in `top`.
  */
 static int find_reference_owner(struct query *q, const struct query_leak_path *path,
@@ -817,7 +820,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Sets *out to whether the path begins at a local variable of a thread that does not dominate the
- * end. Such a variable only refers to what other objects also hold.
+ * end. Such a variable only refers to objects that other objects also hold.
  */
 static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 		      const struct query_leak_path *path, bool *out, struct hdb_error *err)
@@ -834,8 +837,8 @@ static int is_passing(struct query *q, const struct analysis_suspect *suspect,
 }
 
 /*
- * Finds the method that declares a local variable. A platform method explains nothing and is not
- * used.
+ * Finds the method that declares a local variable. Methods of the platform explain nothing, so they
+ * are not used.
  */
 static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_error *err)
 {

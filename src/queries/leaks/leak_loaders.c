@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* What shows that a class loader was closed: its class, and an expression. */
+/* Evidence that a class loader was closed: its class, and an expression. */
 static const struct {
 	const char *super, *is_closed;
 } closed_signs[] = {
@@ -21,8 +21,8 @@ static const struct {
 /* ---- the retained size of a class loader ---- */
 
 /*
- * Finds the retained size of a class loader with its classes and their instances; a lower bound, as
- * in all answers. The first call loads the totals.
+ * Finds the retained size of a class loader with its classes and their instances; the size is a
+ * lower bound, as in all answers. The first call loads the totals.
  */
 static int loader_bytes(struct query *q, struct analysis_groups *loaders, uint32_t loader_ix,
 			uint64_t *bytes, struct hdb_error *err)

@@ -103,7 +103,7 @@ static int add_unreachable(struct leak_traces *t, struct leak_rows *rows, size_t
 	TRY(leak_steps_unreachable(t, i, &steps, err));
 	step = base_vec_at(&steps.list, struct leak_step, 0);
 	labels = leak_steps_text(&steps, step->labels);
-	/* This object is not part of a suspect. */
+	/* The object is not part of a suspect. */
 	row.cells[LEAK_SUSPECT] = LEAK_NONE;
 	row.ix = step->ix;
 	TRY(leak_rows_text(rows, &row, LEAK_TEXT, err, "%s%s%s",

@@ -26,8 +26,8 @@ struct owners {
 };
 
 /*
- * Names the owner of a buffer: a field or, if that belongs to an element of a collection, what
- * holds the collection.
+ * Names the owner of a buffer: a field or, if that belongs to an element of a collection, the owner
+ * of the collection.
  */
 static int name_owner(struct query *q, struct query_leak_path *path, struct leak_outside *out,
 		      uint32_t *element_ix, struct hdb_error *err)
@@ -82,7 +82,7 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	owner = &owners->list[i];
 	owner->count++;
 	owner->bytes += capacity->u;
-	/* The buffers are in several fields of the elements. */
+	/* The elements hold their buffers in several fields. */
 	if (strcmp(owner->field, new.field) != 0)
 		owner->field[0] = '\0';
 	key = (uint64_t)i << 32 | element_ix;

@@ -2,10 +2,10 @@
  * queries/leaks/leak_parts.c - finds which objects accumulate in a leak suspect, by class.
  *
  * The classes of children and contents come from sums over the whole heap (leak_sums.c) and are
- * exact. "Elements" are what a user would say a collection contains: 300,000 Session rather than
- * 300,000 HashMap$Node. They are found by following each child down the dominator tree; in a huge
- * collection, only a sample is followed. The nodes of a linked list dominate each other in a chain
- * and are followed node by node.
+ * exact. "Elements" are the objects that, for a user, a collection contains: 300,000 Session rather
+ * than 300,000 HashMap$Node. They are found by following each child down the dominator tree; in a
+ * huge collection, only a sample is followed. The nodes of a linked list dominate each other in a
+ * chain and are followed node by node.
  */
 #include "queries/leaks/leak_parts.h"
 
@@ -20,8 +20,8 @@
 #include <string.h>
 
 /*
- * Maximum number of children to follow, in about half a second. Of n times as many, one in n is
- * followed.
+ * Maximum number of children to follow, which takes about half a second. If there are n times as
+ * many, one in n is followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
 /* Maximum number of list nodes to follow, in about a second. */
@@ -33,7 +33,7 @@
 #define ELEMENTS_ALL 1024u
 /*
  * A map entry dominates at most a key, a value and the next entry. An object with more children is
- * none.
+ * not a map entry.
  */
 #define ELEMENT_CHILDREN 4u
 /*
@@ -57,7 +57,8 @@
 BASE_ORDER(compare_retained, struct analysis_class_sum, BASE_DOWN(retained_bytes),
 	   BASE_DOWN(shallow_bytes), BASE_FALSE_FIRST(!x->count, !y->count), BASE_UP(class_no))
 
-/* Options for listing classes. The largest have their own rows; all others share one. */
+/* Options for listing classes. The largest classes have their own rows. All other classes share one
+ * row. */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;
@@ -187,7 +188,7 @@ struct ends {
 /*
  * Replaces the object on top of the stack with the objects that it dominates, such as the values of
  * entries and wrappers or the next entries of a bucket, if these are few and retain most of its
- * size. Sets *taken to whether it did.
+ * size. Sets *taken to whether the object was replaced.
  */
 static int replace_element(struct query *q, struct store_lists *lists, struct waiting *waiting,
 			   bool *taken, struct hdb_error *err)
@@ -223,7 +224,7 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
 
 /*
  * Finds the objects at which following one child ends, or the child itself if they are all of
- * platform classes: "12 LinkedHashMap" says more than the strings and arrays in the maps.
+ * platform classes: "12 LinkedHashMap" is more informative than the strings and arrays in the maps.
  */
 static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
 		     struct ends *out, struct hdb_error *err)
@@ -288,7 +289,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, and appends the objects where that ends to `sums`. */
+/* Follows one child, and adds the objects at which this ends to `sums`. */
 static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
 			struct base_vec *sums, struct hdb_error *err)
 {
@@ -324,9 +325,9 @@ static uint64_t scramble(uint64_t v)
 }
 
 /*
- * Returns how many children the one at position `at` represents, or 0 if it is not in the sample.
- * The largest children represent only themselves. The others are divided into runs of `every`, from
- * each of which one is chosen at random.
+ * Returns how many children the child at position `at` represents, or 0 if it is not in the sample.
+ * The largest children represent only themselves. The others are divided into runs of `every`, and
+ * one child of each run is chosen at random.
  */
 static uint64_t times_of(const struct elements *e, uint64_t at)
 {
@@ -345,7 +346,7 @@ struct child {
 	uint32_t ix, times;
 };
 
-/* What the children of a batch hold. */
+/* The objects that the children of a batch hold. */
 struct batch {
 	struct store_lists lists;
 	struct base_vec sums;    /* struct analysis_class_sum, child by child */
@@ -549,8 +550,8 @@ static int take_node(struct query *q, struct elements *e, uint32_t ix, uint32_t 
 }
 
 /*
- * Follows a list from its first node. If it is too long to reach its end, the rows state how many
- * nodes were read.
+ * Follows a list from its first node. If the list is too long to be read completely, the rows state
+ * how many nodes were read.
  */
 static int follow_list(struct query *q, struct elements *e, const struct class_list *list,
 		       uint32_t ix, struct hdb_error *err)

@@ -37,7 +37,7 @@ struct query_leak_path {
 	uint64_t gap; /* number of omitted steps */
 	/* whether the path has only strong references */
 	bool is_strong;
-	/* set by the caller if the end is only a victim of the leak, not to be blamed */
+	/* set by the caller if the end is a victim of the leak, so it must not be blamed */
 	bool is_end_kept;
 	/* whether the path starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
@@ -100,7 +100,7 @@ enum leak_holder_kind {
 /* Maximum size of the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
-/* What holds an object: a reference, and the object and class that contain it. */
+/* The holder of an object: a reference, and the object and class that contain the reference. */
 struct leak_holder {
 	enum leak_holder_kind kind;
 	unsigned count;         /* number of fields named in `field` */
@@ -194,9 +194,9 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err);
 
 /*
- * Like leak_culprit_find, but if the step to blame is an element of a collection, the owner is what
- * holds the collection, and *element_ix is the element; otherwise *element_ix is HEAP_NONE. Also
- * names the static field.
+ * Like leak_culprit_find, but if the step to blame is an element of a collection, the owner is the
+ * holder of the collection, and *element_ix is the element; otherwise *element_ix is HEAP_NONE.
+ * Also names the static field.
  */
 int leak_collection_owner(struct query *q, const struct query_leak_path *path,
 			  struct query_leak_owner *out, uint32_t *element_ix,
@@ -219,7 +219,7 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		     struct query_leak_path *path, struct query_leak_owner *owner,
 		     struct hdb_error *err);
 
-/* A suspect and what was found out about it. All pointers are borrowed. */
+/* A suspect and the facts found about it. All pointers are borrowed. */
 struct query_leak_suspect {
 	const struct analysis_suspect *suspect;
 	const struct query_leak_path *path;    /* the path to it */
@@ -253,7 +253,7 @@ struct leak_held {
 	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
 	/* a rule's description of all held objects, or NULL */
 	const char *text;
-	bool is_nested; /* whether this collection is inside another one that holds more */
+	bool is_nested; /* whether this collection is inside another collection that holds more */
 };
 
 /*

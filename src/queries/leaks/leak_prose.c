@@ -24,7 +24,7 @@
  * smaller difference is the collection's own keys and tables.
  */
 #define ALL_PART 3u
-/* For threads, it does so below 95 %. */
+/* In a group of threads, the limit is 95 % instead. */
 #define THREADS_PART 20u
 
 /* Appends formatted text, truncated to fit. */
@@ -70,7 +70,7 @@ static size_t package_size(const char *name, size_t size)
 /*
  * Returns the length of a lambda's number and address after "$$Lambda", such as
  * "$14+0x0000000800c03000" or "+0x00007f12c8003a40", or "$14.1798286609" in JDK 8. Sentences omit
- * them because they mean nothing to readers; columns include them.
+ * them because they are meaningless to readers; columns include them.
  */
 static size_t lambda_size(const char *text)
 {
@@ -446,7 +446,7 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/* Returns whether an average size means something. For objects of several classes it does not. */
+/* Returns whether an average size is meaningful, which it is not for objects of several classes. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;
@@ -498,8 +498,8 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
- * Appends the way to the objects, if the path does not start at the owner: ", by the thread-local X
- * of 22 threads" or ", reached through a local variable ...".
+ * Appends how the objects are reached, if the path does not start at the owner: ", by the
+ * thread-local X of 22 threads" or ", reached through a local variable ...".
  */
 static void add_way(const struct query_leak_suspect *about, const struct leak_held *held,
 		    struct base_text to)
@@ -554,13 +554,14 @@ static void add_holder(const struct query_leak_suspect *about, const char *holde
 		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
 }
 
-/* Appends the size of each held object, their class loader, and whether there are others. */
+/* Appends the size of each held object, their class loader, and a note if there are other
+ * objects. */
 static int add_details(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct base_text to, struct hdb_error *err)
 {
 	const struct analysis_suspect *s = about->suspect;
 	const uint64_t each = each_of(held);
-	/* In a group of threads, the difference is other threads, not keys and tables. */
+	/* In a group of threads, the rest consists of other threads, not of keys and tables. */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	uint64_t largest = 0;
 
@@ -648,7 +649,8 @@ bool leak_is_same(const char *a, const char *b)
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
 {
-	/* the rule's sentence says what is missing or set; only these two verdicts add to it */
+	/* the rule's sentence already states the problem; only these two verdicts add
+	 * information */
 	const char *judgement = answer->rule->verdict == EXPLAIN_BY_DESIGN ? " This is by design." :
 				answer->rule->verdict == EXPLAIN_LEAK      ? " This is a leak." :
 									     "";

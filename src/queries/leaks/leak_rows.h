@@ -48,7 +48,7 @@ enum leak_kind {
 struct leak_row {
 	enum leak_kind kind;
 	uint32_t ix; /* the object, or HEAP_NONE */
-	/* the class, unless it is that of object ix; otherwise HEAP_NONE */
+	/* the class, or HEAP_NONE if it is the class of object ix */
 	uint32_t class_no;
 	/* indexed by column: a number, the offset of a string in leak_rows.texts, or LEAK_NONE */
 	uint64_t cells[LEAK_COLUMN_COUNT];

@@ -46,7 +46,8 @@ static const char *const generated[] = {
 	"MockitoMock$", "HibernateProxy$", "MethodAccessor", "ConstructorAccessor",
 };
 
-/* Returns the length of the generated part after a marker at `at`, or 0 if there is none. */
+/* Returns the length of the generated part that follows the marker at `at`, or 0 if there is
+ * none. */
 static size_t generated_size(const char *name, size_t at)
 {
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
@@ -59,7 +60,7 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/* Other letters, as in "$ProxyFactory", mean that the name was not generated. */
+		/* If other letters follow, as in "$ProxyFactory", the name was not generated. */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;

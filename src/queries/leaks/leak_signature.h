@@ -25,7 +25,7 @@
 #define LEAK_SIGNATURE_FIELD "#"
 
 /*
- * Maximum size of a text, about 48 steps. A longer one ends after the last step that fits, so the
+ * Maximum size of a text, about 48 steps. A longer text ends after the last step that fits, so the
  * result is reproducible.
  */
 #define LEAK_SIGNATURE_MAX_BYTES 8000

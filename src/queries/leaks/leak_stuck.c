@@ -27,7 +27,8 @@
 #define CROWD_LEAST 10u
 #define CROWD_LEAST_OF_SLOW 3u
 /*
- * Maximum number of queued tasks, in all pools, to compare with those that threads are waiting for.
+ * Maximum number of queued tasks, in all pools, to compare with the tasks that threads are waiting
+ * for.
  */
 #define TASKS_MAX 100000u
 /* Maximum number of completions of a future, and of frames of a stack, to examine. */
@@ -35,7 +36,7 @@
 #define FRAMES_MAX 24u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
-/* Maximum number of roots that are examined for consumers of queues, over all findings. */
+/* Maximum number of roots examined to find consumers of queues, for all findings together. */
 #define ROOTS_MAX 1000000u
 /* Maximum number of threads that may consume a queue. */
 #define CONSUMERS_MAX 1000u
@@ -58,7 +59,7 @@ struct crowd {
 	bool has_finalizer; /* whether the finalizer thread waits for the lock */
 };
 
-/* Where one or several threads are: their frame, and the call that they are in. */
+/* The location of one or more threads: their frame, and the call that they are in. */
 struct place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
 	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
@@ -127,7 +128,7 @@ static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
 	return HDB_OK;
 }
 
-/* Finds where a thread is, without its call. */
+/* Finds the location of a thread, without its call. */
 static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct place *out,
 		      struct hdb_error *err)
 {
@@ -280,7 +281,8 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
-/* Finds where all threads of a group are and, if has_call, the call that the first one is in. */
+/* Finds the common location of all threads of a group and, if has_call is set, the call that the
+ * first thread is in. */
 static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
 		    struct hdb_error *err)
 {
@@ -308,7 +310,8 @@ static int describe(const struct query *q, const struct crowd *c, bool has_call,
 }
 
 /*
- * Finds where the thread is that holds the locks. If it waits for another thread, that is its call.
+ * Finds the location of the thread that holds the locks. If it waits for another thread, this wait
+ * is its call.
  */
 static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hdb_error *err)
 {
@@ -447,7 +450,8 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	return add_finding(s, c, &text, owner.name, err);
 }
 
-/* Returns whether each thread of a group waits for a lock that another thread of it holds. */
+/* Returns whether each thread of a group waits for a lock that another thread of the group
+ * holds. */
 static bool is_deadlock(const struct crowd *c)
 {
 	if (c->count > CROWD_LEAST)
@@ -464,7 +468,8 @@ static bool is_deadlock(const struct crowd *c)
 	return true;
 }
 
-/* Appends what its threads are doing to a finding. `only` is the word for a single thread. */
+/* Appends a description of what its threads are doing to a finding. `only` is the word for a single
+ * thread. */
 static void add_doing(const struct crowd *c, const struct place *place, const char *only,
 		      struct leak_finding *f)
 {
@@ -489,8 +494,8 @@ static void add_doing(const struct crowd *c, const struct place *place, const ch
 }
 
 /*
- * If the queue of a pool is a suspect and the pool a finding of its own, they are about the same
- * tasks: the suspect gets the explanation of the pool.
+ * If the queue of a pool is a suspect and the pool a finding of its own, both are about the same
+ * tasks, so the suspect gets the explanation of the pool.
  */
 static int merge_queue(struct stuck *s, struct leak_finding *pool, struct hdb_error *err)
 {
@@ -553,13 +558,13 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 /* Frames of threads that wait at a queue, for an element or for free space. */
 static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
 
-/* A queue, and what leads to it. */
+/* A queue, and the owner and consumers found for it. */
 struct queue {
 	uint32_t ix;
-	uint32_t owner_ix; /* the application's object on the path to it, or HEAP_NONE */
+	uint32_t owner_ix; /* the application object on the path to the queue, or HEAP_NONE */
 	uint64_t id;
 	const char *consumers;   /* of the rule */
-	struct base_vec members; /* struct member: the threads that consume it */
+	struct base_vec members; /* struct member: the threads that consume its elements */
 };
 
 static void release_queue(struct queue *queue)
@@ -636,7 +641,7 @@ static int is_consuming(struct heap *heap, const struct store_root *root, uint32
 	return HDB_OK;
 }
 
-/* Adds the thread of a local variable to the consumers of the queue, if it is one. */
+/* Adds the thread of a local variable to the consumers of the queue, if it consumes the queue. */
 static int add_consumer(struct stuck *s, struct queue *queue, const struct store_root *root,
 			struct hdb_error *err)
 {
@@ -661,7 +666,7 @@ static int add_consumer(struct stuck *s, struct queue *queue, const struct store
 	return found ? base_vec_push(&queue->members, &member, sizeof(member), err) : HDB_OK;
 }
 
-/* Appends what its consumers are doing to a finding about a queue, if all do the same. */
+/* If all consumers of a queue are doing the same, appends this to the finding about the queue. */
 static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {
 	const struct heap_roots *roots = &s->q->heap->roots;

@@ -17,8 +17,8 @@
 #define NO_SUSPECT 0xffu
 /*
  * If a value of `up` is at least FIRST_LABEL, it stands for the suspect with the number `value -
- * FIRST_LABEL`. A smaller value is the place of the dominator. The number of places is always less
- * than FIRST_LABEL, because not every object dominates others.
+ * FIRST_LABEL`. A smaller value is the place (number among the inner objects) of the dominator. The
+ * number of places is always less than FIRST_LABEL, because not every object dominates others.
  */
 #define FIRST_LABEL (UINT32_MAX - NO_SUSPECT)
 /* How many objects ahead to prefetch. */
@@ -255,7 +255,7 @@ static int suspect_of(struct looking *l, uint32_t i, uint8_t *out, struct hdb_er
 			*out = NO_SUSPECT;
 		return HDB_OK;
 	}
-	/* A suspect that dominates nothing has no place. */
+	/* A suspect that dominates no object has no place. */
 	*out = is_inner ? NO_SUSPECT : split_suspect(c, ix);
 	if (*out != NO_SUSPECT)
 		return HDB_OK;

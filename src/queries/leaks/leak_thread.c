@@ -12,7 +12,7 @@
 
 #define FRAME_MAX_BYTES 3200
 /*
- * Number of innermost frames that are always shown. Outer ones are shown only if they have a
+ * Number of innermost frames that are always shown. Outer frames are shown only if they have a
  * relevant local variable.
  */
 #define FRAMES_SHOWN 12u
@@ -107,7 +107,8 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/* If the path begins at a local variable, drops all others. Sorts the variables by frame. */
+/* If the path begins at a local variable, removes all other variables. Sorts the variables by
+ * frame. */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;

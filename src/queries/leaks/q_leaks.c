@@ -47,7 +47,7 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 
 /*
  * If the held objects are of the owner's own class, they are nodes of a tree or list. Then the
- * owner is not a field of a node, but what holds the first node on the path.
+ * owner is not a field of a node, but the holder of the first node on the path.
  */
 static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct query_leak_owner *owner,
@@ -206,8 +206,8 @@ static int add_suspect_rows(struct query *q, struct leaks *l, struct leak_findin
 }
 
 /*
- * Sets the column same_as of a suspect: such suspects are listed in full only once. Suspects that
- * one rule calls "by design" are the same.
+ * Sets the column same_as of a suspect: suspects that are the same are listed in full only once.
+ * Suspects that the same rule considers "by design" are the same.
  */
 static void find_same(const struct leaks *l, const struct leak_finding *f, struct leak_row *row)
 {
@@ -312,9 +312,9 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 }
 
 /*
- * Finds the suspects after `first` whose paths begin like that of `first`, and appends a sentence
- * and the shared steps. is_reported marks suspects that have already appeared, because each appears
- * in only one such group.
+ * Finds the suspects after `first` whose paths begin with the same steps as that of `first`, and
+ * appends a sentence and the shared steps. is_reported marks suspects that have already appeared,
+ * because each appears in only one such group.
  */
 static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
 			 struct hdb_error *err)

@@ -70,7 +70,7 @@ static int visit(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *
 }
 
 /*
- * Visits what a reference object holds through fields of its own classes, not of
+ * Visits the objects that a reference object holds through fields of its subclasses, not of
  * java.lang.ref.Reference.
  */
 static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uint32_t ix,
@@ -132,10 +132,7 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			*end = at;
 			break;
 		}
-		/*
-		 * Other references are only neighbours in a list or hash bucket, not held by this
-		 * one.
-		 */
+		/* Other reference objects are only neighbours in a list or hash bucket. */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
 		else if (at == 0)
@@ -308,7 +305,7 @@ static int set_path(struct query *q, struct leaks *s, const struct analysis_refe
 					 heap_class_name(q->heap, object.class_no));
 	}
 
-	/* query_set_clean_text repairs a character that this truncates. */
+	/* The text may be truncated within a character, which query_set_clean_text removes. */
 	if (used >= sizeof(path)) {
 		used = sizeof(path) - 1;
 		memcpy(path + used - 3, "...", 3);

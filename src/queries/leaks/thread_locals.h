@@ -34,8 +34,8 @@ struct query_local_run {
 };
 
 /*
- * Sorts a list of struct query_local, and finds the entries of one ThreadLocal, or of one class of
- * values if is_by_key is false, that retain the most. The result points into the list.
+ * Sorts a list of struct query_local, and finds the ThreadLocal or, if is_by_key is false, the
+ * class of values whose entries retain the most. The result points into the list.
  */
 struct query_local_run query_locals_find(struct base_vec *locals, bool is_by_key);
 
@@ -45,8 +45,8 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 
 /*
  * If a suspect is a group of threads, and the values of one ThreadLocal make up most of what they
- * retain, that ThreadLocal becomes the owner. Otherwise, or without the dump, *owner does not
- * change.
+ * retain, that ThreadLocal becomes the owner. Otherwise, or if the dump is not available, *owner
+ * does not change.
  */
 int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
 			 struct query_leak_owner *owner, struct hdb_error *err);
