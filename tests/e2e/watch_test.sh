@@ -139,5 +139,6 @@ mistake()
 expected=3
 mistake 999999999 --once
 has err "no such process: 999999999"
-mistake $$ --once
+mistake $$ --once --dir mistaken
 has err "is not a HotSpot VM"
+[ ! -e mistaken ] || fail "a wrong PID leaves $(ls mistaken)"

@@ -173,9 +173,6 @@ static int find(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_err
 		struct watch_jvm *jvm = &jvms[*count];
 		const int rc = capture_measure(w->pids[i], &meters, &why);
 
-		/* the first attempt fails if the PID is wrong */
-		if (rc != HDB_OK && is_one && !w->scanned_ms)
-			return hdb_fail(err, rc, "%s", why.message);
 		if (rc != HDB_OK)
 			continue;
 		ask_heap(w, &meters);
@@ -323,11 +320,15 @@ int cmd_watch(struct cli *cli)
 		.report_event = report_event,
 	};
 	struct sigaction action = { .sa_handler = on_signal };
+	struct capture_meters meters;
 	char series[PATH_SIZE];
 	int rc;
 
 	static_assert(CONDITIONS_MAX >= OPTIONS_REPEATED_MAX, "conditions");
 	TRY(read_options(&w, conditions, &options));
+	/* a wrong PID is reported before anything is created */
+	if (cli->opt.operand_count)
+		TRY(capture_measure(w.pids[0], &meters, &cli->err));
 	if (mkdir(w.action.dir, 0700) < 0 && errno != EEXIST)
 		return hdb_fail_errno(&cli->err, errno, "%s", w.action.dir);
 	snprintf(series, sizeof(series), "%s/series.jsonl", w.action.dir);
