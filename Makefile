@@ -319,7 +319,7 @@ fuzz: ## fuzz each parser; FUZZ=name: only one, SECS=60: seconds per target
 		$(patsubst %.c,build/fuzz/obj/%.o,$(support_src))
 	@set -e; for src in $(if $(FUZZ),tests/fuzz/$(FUZZ).c,$(fuzz_src)); do \
 		name=$$(basename $$src .c); mkdir -p build/fuzz/corpus/$$name tests/corpus/$$name; \
-		clang -g -O1 -std=c11 $(ALL_CPPFLAGS) -Itests -Itools -fsanitize=fuzzer,address,undefined \
+		clang -g -O1 -std=c11 $(ALL_CPPFLAGS) -Ibuild/fuzz/rules -Itests -Itools -fsanitize=fuzzer,address,undefined \
 			-fno-sanitize-recover=all -o build/fuzz/$$name $$src \
 			$(patsubst %.c,build/fuzz/obj/%.o,$(support_src)) \
 			build/fuzz/libheapdb-command.a build/fuzz/libheapdb.a $(TEST_LIBS); \
@@ -339,7 +339,7 @@ fuzz-afl: ## fuzz with AFL++ (package afl++); FUZZ=name: only one, SECS=60: seco
 		$(patsubst %.c,build/afl/obj/%.o,$(support_src))
 	@set -e; for src in $(if $(FUZZ),tests/fuzz/$(FUZZ).c,$(fuzz_src)); do \
 		name=$$(basename $$src .c); mkdir -p build/afl/out; \
-		AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast -g -O1 -std=c11 $(ALL_CPPFLAGS) -Itests -Itools \
+		AFL_QUIET=1 AFL_USE_ASAN=1 afl-clang-fast -g -O1 -std=c11 $(ALL_CPPFLAGS) -Ibuild/afl/rules -Itests -Itools \
 			-fsanitize=fuzzer -o build/afl/$$name $$src \
 			$(patsubst %.c,build/afl/obj/%.o,$(support_src)) \
 			build/afl/libheapdb-command.a build/afl/libheapdb.a $(TEST_LIBS); \
