@@ -57,7 +57,7 @@ extern "C" {
 /* The version as a number, for comparisons: 10000 * major + 100 * minor + patch. */
 #define HDB_VERSION_NUMBER 400
 
-/* The value of `schema` in JSON output. It grows when a documented key changes. */
+/* The value of `schema` in JSON output. It increases when a documented key changes. */
 #define HDB_SCHEMA 2
 
 /*
@@ -88,8 +88,8 @@ enum hdb_result {
 #define HDB_ERROR_SIZE 768
 
 /*
- * A failure: a result code, and one line that states the failed operation, its place, and the
- * expected input.
+ * A failure: a result code, and one line that states which operation failed, where, and what was
+ * expected.
  */
 struct hdb_error {
 	int code;                     /* enum hdb_result; HDB_OK: no error */
@@ -107,7 +107,7 @@ struct hdb_progress {
 	void (*report)(void *ctx, const char *stage, uint64_t done, uint64_t total,
 		       const char *unit); /* NULL means silent */
 	void *ctx;                        /* first argument of report and notice */
-	const volatile int *cancel;       /* NULL if it cannot be cancelled; borrowed */
+	const volatile int *cancel;       /* NULL if the operation cannot be cancelled; borrowed */
 	/* One line for the user, such as that the database is read-only. NULL means silent. */
 	void (*notice)(void *ctx, const char *text);
 };
@@ -144,8 +144,8 @@ struct hdb_import_options {
 	int strict; /* nonzero: refuse a damaged dump */
 	int force;  /* nonzero: replace an existing database */
 	/*
-	 * what to do if another import into the same database is running: nonzero: wait for it, and
-	 * return HDB_END if it succeeds; 0: return HDB_EIO
+	 * if another import into the same database is running, nonzero means to wait for it, and to
+	 * return HDB_END if it succeeds; 0 means to return HDB_EIO
 	 */
 	int wait;
 	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
@@ -161,7 +161,8 @@ struct hdb_import_options {
 	 */
 	int no_sync;
 	/*
-	 * javacore of a portable heap dump; NULL means the one next to the dump, if any; borrowed
+	 * javacore of a portable heap dump; NULL means the javacore next to the dump, if any;
+	 * borrowed
 	 */
 	const char *javacore_path;
 };
@@ -283,7 +284,7 @@ enum hdb_strip {
 /* Primitive arrays to keep; all others are omitted. */
 enum hdb_keep {
 	HDB_KEEP_STRINGS = 1, /* arrays with the contents of strings */
-	HDB_KEEP_BITMAPS = 2, /* pixels of Android's bitmaps; of equal bitmaps, only the first */
+	HDB_KEEP_BITMAPS = 2, /* pixels of Android's bitmaps; only one copy of equal bitmaps */
 };
 
 struct hdb_strip_options {
@@ -332,8 +333,8 @@ struct hdb_redact_options {
 	const char
 		*names_path; /* file of lines "OLD -> NEW" with new names; NULL if none; borrowed */
 	/*
-	 * output file for the places, but not the values, of possible secrets; NULL means no search
-	 * for secrets; borrowed
+	 * output file for the locations, but not the values, of possible secrets; NULL means that
+	 * heapdb does not search for secrets; borrowed
 	 */
 	const char *report_path;
 };
@@ -760,7 +761,7 @@ HDB_API void hdb_basic_of(enum hdb_basic_type type, uint64_t bits, struct hdb_ba
  */
 HDB_API int hdb_text(struct hdb *db, uint32_t ix, char *buf, size_t size, uint64_t *units,
 		     struct hdb_error *err);
-/* A text. Its size is stored because a text may contain zeros (U+0000). */
+/* A string. Its size is stored because the string may contain zeros (U+0000). */
 struct hdb_text {
 	size_t struct_size;
 	char *text;     /* UTF-8 and a final zero; owned: free() */
@@ -921,8 +922,8 @@ struct hdb_entries;
 HDB_API int hdb_entries_open(struct hdb *db, uint32_t ix, struct hdb_entries **out,
 			     struct hdb_error *err);
 /*
- * Returns the next entry, or HDB_END after the last one or where damaged links form a cycle.
- * Returns HDB_EUSAGE after the last known entry if the collection has further entries.
+ * Returns the next entry, or HDB_END after the last entry, or at a cycle of damaged links. Returns
+ * HDB_EUSAGE after the last known entry if the collection has further entries.
  */
 HDB_API int hdb_entries_next(struct hdb_entries *entries, struct hdb_entry *out,
 			     struct hdb_error *err);
@@ -935,7 +936,7 @@ struct hdb_root {
 	uint32_t ix;
 	const char *kind;       /* "JNI global", ...; static */
 	uint32_t thread_serial; /* 0 means none */
-	uint32_t frame_depth;   /* 0 is the innermost, or HDB_NONE if none */
+	uint32_t frame_depth;   /* depth of the frame, where 0 is the innermost; HDB_NONE if none */
 	/*
 	 * nonzero: a known thread holds the object, for example in a local variable, so the object
 	 * is not a root itself
@@ -970,7 +971,7 @@ struct hdb_frame {
 	size_t struct_size;
 	/* "" if unknown; truncated */
 	char class_name[1024], method[1024], signature[1024], source[1024];
-	int line; /* 0 or -1 means unknown, -2 compiled, -3 native */
+	int line; /* line number; 0 or -1 means unknown, -2 compiled, -3 native */
 };
 /*
  * Reads frame `depth` (0 means innermost) of a stack trace. Returns HDB_NOTFOUND if the dump does
@@ -1137,7 +1138,10 @@ struct hdb_query_args {
 	size_t id_count;
 	const struct hdb_option *options;
 	size_t option_count;
-	/* column to sort by: numbers descending, texts ascending; "-column": reversed; or NULL */
+	/*
+	 * column to sort by: numbers descending, strings ascending; "-column" for the reverse
+	 * order; or NULL
+	 */
 	const char *sort;
 	uint64_t limit; /* maximum number of rows; 0 means all */
 	/*
@@ -1187,8 +1191,9 @@ HDB_API const struct hdb_value *hdb_rows_value(const struct hdb_rows *rows, size
 /*
  * Return a value of the current row as a C type. hdb_rows_u64 returns counts, bytes, identifiers
  * and booleans. hdb_rows_i64 also returns integers. hdb_rows_double returns any number.
- * hdb_rows_text returns texts, zero-terminated and borrowed like the value. All return 0 or NULL if
- * the row has no value in the column, if there is no such column, or if the value has another type.
+ * hdb_rows_text returns strings, which are zero-terminated and borrowed like the value. All return
+ * 0 or NULL if the row has no value in the column, if there is no such column, or if the value has
+ * another type.
  */
 HDB_API uint64_t hdb_rows_u64(const struct hdb_rows *rows, size_t column);
 HDB_API int64_t hdb_rows_i64(const struct hdb_rows *rows, size_t column);

@@ -182,8 +182,10 @@ int base_pipeline_run(const struct base_pipeline *pipeline, struct hdb_error *er
 	run.slots = slots;
 	(void)pthread_mutex_init(&run.lock, NULL);
 	(void)pthread_cond_init(&run.changed, NULL);
-	/* If a thread cannot be started, the pipeline runs with fewer threads. This is not a
-	 * failure. */
+	/*
+	 * If a thread cannot be started, the pipeline runs with fewer threads. This is not a
+	 * failure.
+	 */
 	while (started < extra && base_thread_start(&threads[started], worker, &run))
 		started++;
 	pthread_mutex_lock(&run.lock);

@@ -3,8 +3,8 @@
  *
  * Jump pointers are those of Myers ("An applicative random-access stack", 1983): with one
  * additional pointer per node, any ancestor can be reached in a logarithmic number of steps. A
- * hierarchical bitmap finds the nearest open classes before and after a place in preorder. One of
- * these two classes determines the lowest common superclass, because classes farther away in
+ * hierarchical bitmap finds the nearest open classes before and after a position in preorder. One
+ * of these two classes determines the lowest common superclass, because classes farther away in
  * preorder branch off higher up.
  */
 #include "derive/class_tree.h"

@@ -185,7 +185,7 @@ static int build(struct derive *derive, const struct derive_builder *builder, st
 		tables[count] = derive_table(derive, builder->tables[count]);
 	base_work_count(derive->work, &counted, heap_memory_bytes(derive->heap));
 	r = write_tables(derive, builder, (struct store_tables){ tables, count }, err);
-	/* If the disk is full, the tables fit into a private file on another one. */
+	/* If the disk is full, the tables may fit into a private file on another disk. */
 	if (r == HDB_EIO && !was_read_only && store_is_read_only(derive->heap->store))
 		r = write_tables(derive, builder, (struct store_tables){ tables, count }, err);
 	base_work_count(derive->work, &counted, 0);

@@ -313,7 +313,7 @@ bool derive_has_whole(struct derive *derive);
 struct derive_retained_result {
 	uint64_t retained_bytes;
 	uint64_t retained_count; /* objects */
-	/* whether the result was computed by the local method, not by a traversal of the heap */
+	/* whether the local method, rather than a traversal of the heap, computed the result */
 	bool used_local;
 	/*
 	 * local method: number of objects in the members' subtrees; set even if the method gave up

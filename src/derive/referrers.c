@@ -275,7 +275,10 @@ static int turn_part(struct turn *t, uint32_t low, uint64_t room, struct hdb_err
 static int turn_all(struct turn *t, struct hdb_error *err)
 {
 	const uint32_t n = t->derive->heap->object_count;
-	/* A part may take a fifth of the budget, at least 16 MB. Positions have 32 bits. */
+	/*
+	 * Maximum size of a part: a fifth of the budget, but at least 16 MB, and no more than
+	 * 32-bit positions allow.
+	 */
 	uint64_t room = t->derive->work->memory_bytes / 5 / 4;
 
 	if (room < (4u << 20))

@@ -94,7 +94,10 @@ struct totals_tree {
 	struct graph_preorder order;
 	/* keys are the numbers of dominators, and nodes are member numbers */
 	struct graph_child_rows leaves;
-	/* one bucket per range of numbers; the fields are number, member, units and count */
+	/*
+	 * one bucket per range of numbers; the fields of a record are number, member, units and
+	 * count
+	 */
 	struct base_buckets inner;
 	/*
 	 * Consecutive leaves with the same dominator and member number that have not been added to

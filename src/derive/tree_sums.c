@@ -175,8 +175,8 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 }
 
 /*
- * Writes native sums. If there are few owners, climbing from the owners is cheaper. The climb gives
- * up with HDB_NOTFOUND if it reaches its limit.
+ * Writes native sums. If there are few owners, climbing from the owners is cheaper. If the climb
+ * reaches its limit, it fails with HDB_NOTFOUND.
  */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)

@@ -48,8 +48,10 @@ static int append_other_size(struct heap *heap, const char *path, uint64_t is, u
 		      path, is, was);
 }
 
-/* Returns whether the error means that this user cannot access the dump. Any other error is a
- * system failure. */
+/*
+ * Returns whether the error means that this user cannot access the dump. Any other error is a
+ * system failure.
+ */
 static bool is_gone(int errno_value)
 {
 	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||

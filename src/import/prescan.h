@@ -53,8 +53,10 @@ struct import_prescan_run {
 /* Number of slots for the classes of a run. */
 #define PRESCAN_CACHE 1024u
 
-/* A slot: a class with the data collected so far, and the position at which the data will be
- * stored. */
+/*
+ * A slot: a class with the data collected so far, and the position at which the data will be
+ * stored.
+ */
 struct import_prescan_slot {
 	/* a free slot contains an ID that belongs to another slot */
 	struct import_prescan_class class;

@@ -47,8 +47,10 @@ struct condition {
 
 /* ---- reading ---- */
 
-/* Returns whether the condition uses a measure without a target. Only some queries provide such
- * measures. */
+/*
+ * Returns whether the condition uses a measure without a target. Only some queries provide such
+ * measures.
+ */
 static bool is_own(const struct condition *c)
 {
 	return c->measure >= SUSPECTS && c->measure <= SECRETS;

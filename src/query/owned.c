@@ -35,8 +35,10 @@ void query_free_state(struct query *q)
 	if (q->def->close)
 		q->def->close(q);
 	for (const struct query_owned *o = q->def->owned; o && o->release; o++) {
-		/* otherwise, a structure missing from QUERY_OWNED_TYPES would be treated as a
-		 * pointer */
+		/*
+		 * otherwise, a structure missing from QUERY_OWNED_TYPES would be treated as a
+		 * pointer
+		 */
 		assert(o->release != query_free_pointer || o->size == sizeof(void *));
 		o->release((char *)q->state + o->offset);
 	}

@@ -144,8 +144,10 @@ enum query_use {
 	/* adds only the column `native`, for the object of the row */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
-	/* shows retained sizes only if they have been computed already, because the answer must be
-	 * fast */
+	/*
+	 * shows retained sizes only if they have been computed already, because the answer must be
+	 * fast
+	 */
 	QUERY_IF_KNOWN = 64,
 	/* with --heap, the query reads all objects and filters them itself with heap_passes_over */
 	QUERY_CHOOSES_HEAP = 128,
@@ -413,9 +415,7 @@ const struct query_names *query_names_of(const struct query *q, size_t column);
 size_t query_spec_no(const struct query *q, size_t column);
 int query_total(struct query *q, uint64_t *total, struct hdb_error *err);
 void query_close(struct query *q);
-/*
- * Returns a column, or NULL after the last. Hidden columns follow the shown columns.
- */
+/* Returns a column, or NULL after the last. Hidden columns follow the shown columns. */
 const struct hdb_column *query_column(const struct query *q, size_t column);
 size_t query_column_count(const struct query *q);
 /*

@@ -319,7 +319,7 @@ static bool android_is(uint8_t tag)
 	}
 }
 
-/* Writes an empty array in place of one whose elements are missing from the dump. */
+/* Writes an empty array instead of an array whose elements are missing from the dump. */
 static int put_empty_array(struct rewriter *w, const struct hprof_sub *sub, struct hdb_error *err)
 {
 	const uint8_t zeros[4] = { 0 };

@@ -26,7 +26,7 @@
 struct capture_vm {
 	int pid;
 	char user[64];        /* user name, or number if there is none */
-	char main_class[256]; /* main class, or the file of -jar; empty: unknown */
+	char main_class[256]; /* main class, or the file of -jar; "" if unknown */
 	char container[72];   /* container ID, or a note that it is in another namespace */
 	char version[96];     /* Java version; empty: unknown */
 	bool has_heap;
@@ -73,11 +73,13 @@ struct capture_options {
 	bool all;
 	unsigned parallel;  /* VM threads that write the dump; 0 means one */
 	unsigned gz;        /* compression level of the VM, 1 to 9, or 0 if none */
-	unsigned timeout_s; /* timeout of an answer in seconds; 0: CAPTURE_TIMEOUT_DEFAULT */
-	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL: /tmp; borrowed */
-	const char *
-		serial; /* serial number of the Android device; NULL means the only one; borrowed */
-	const base_flag *cancel; /* nonzero: stop; set by the caller; may be NULL; borrowed */
+	unsigned timeout_s; /* timeout for an answer in seconds; 0 means CAPTURE_TIMEOUT_DEFAULT */
+	const char *tmp;    /* directory for the pipe, as the VM sees it; NULL means /tmp;
+			     * borrowed */
+	const char *serial; /* serial number of the Android device; NULL means the only connected
+			 * device; borrowed */
+	const base_flag *cancel; /* stops the capture if nonzero; set by the caller; may be NULL;
+				  * borrowed */
 	void (*notice)(void *ctx, const char *text); /* one line for the user; NULL means silent */
 	void *ctx;                                   /* passed to notice */
 };
@@ -103,7 +105,7 @@ struct child_output {
 /*
  * Runs a program, which is searched for in PATH, to its end. Its error output is part of the
  * output. After timeout_ms (0 means no limit), or when cancelled, kills the program and the
- * programs that it started. Returns HDB_OK whatever its exit code.
+ * programs that it started. Returns HDB_OK regardless of the exit code.
  */
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
@@ -120,7 +122,7 @@ enum capture_question {
 	CAPTURE_HEAP_INFO         /* the collector's own figures; the VM is not paused */
 };
 
-/* Cost of a capture or a question for the program. */
+/* Cost of a capture or a request for the program. */
 struct capture_cost {
 	uint64_t bytes;  /* size of the dump, as written by the program */
 	uint64_t pauses; /* number of pauses of the program, from the VM's counters; 0 if unknown */
@@ -128,7 +130,7 @@ struct capture_cost {
 	uint64_t pause_us;
 };
 
-/* Reply of a VM to a question, and its cost. */
+/* Reply of a VM to a request, and its cost. */
 struct capture_text {
 	char *text; /* owned: free(); NULL if the VM did not reply */
 	struct capture_cost cost;
@@ -197,8 +199,8 @@ struct captured {
 };
 
 /*
- * Imports the stream of a capture and ends it. If the dump fails, reports that failure instead of
- * the import's, and leaves no database. Sets the name and the cancel flag of the options.
+ * Imports the stream of a capture and ends it. If the dump fails, reports this failure instead of
+ * that of the import, and leaves no database. Sets the name and the cancel flag of the options.
  */
 int capture_import(struct capture *capture, const char *db_path, struct hdb_import_options *options,
 		   struct captured *out, struct hdb_error *err);

@@ -3,7 +3,7 @@
  * hsperfdata_USER/PID (format 2.0, Java 5 and later).
  *
  * The file belongs to another program and is not trusted: lengths and offsets are checked, and
- * reading ends whatever the file contains.
+ * reading ends regardless of the file's contents.
  */
 #ifndef CAPTURE_PERFDATA_H
 #define CAPTURE_PERFDATA_H

@@ -134,7 +134,9 @@ int process_has_hotspot(const struct process *p)
 		}
 		used += (size_t)n;
 		found = memmem(buf, used, library, keep) != NULL;
-		/* a name may be cut at the end of the chunk, so keep it for the next one */
+		/*
+		 * a name may be incomplete at the end of the chunk, so keep it for the next chunk
+		 */
 		if (used > keep) {
 			memmove(buf, buf + used - keep, keep);
 			used = keep;

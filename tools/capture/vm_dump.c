@@ -152,7 +152,7 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	return janitor_start(&c->files, &c->janitor, err);
 }
 
-/* Reads the VM's help for GC.heap_dump. Empty if the VM has none. */
+/* Reads the VM's help for GC.heap_dump, which is empty if the VM has none. */
 static int ask_options(struct vm_capture *c, struct hdb_error *err)
 {
 	const char *const words[] = { "help GC.heap_dump", NULL };

@@ -25,7 +25,7 @@
 #define COMMAND_LINE_SIZE 65536
 #define USER_BUFFER_SIZE 16384
 
-/* Reads the counter file `name` in `dir_fd` if its owner is the process's. */
+/* Reads the counter file `name` in `dir_fd` if the file and the process have the same owner. */
 static bool read_counters(int dir_fd, const char *name, uid_t owner, struct perfdata_summary *out)
 {
 	BASE_CLOSED const int fd =

@@ -27,8 +27,10 @@ static const struct hdb_column *any_column(const struct answer *answer, size_t c
 				hdb_rows_column(answer->rows, column);
 }
 
-/* Returns the index of the column with this name (`size` bytes). Returns -1 with a message if there
- * is none. */
+/*
+ * Returns the index of the column with this name (`size` bytes). Returns -1 with a message if there
+ * is none.
+ */
 static int find_column(const struct answer *answer, const char *name, size_t size, size_t *column)
 {
 	const size_t count = column_count(answer);
@@ -87,8 +89,10 @@ const struct hdb_column *answer_absent(const struct answer *answer, size_t i)
 							  any_column(answer, answer->picked[i]);
 }
 
-/* Returns whether another column contains the same value with its class, as "key_label" does for
- * "key". */
+/*
+ * Returns whether another column contains the same value with its class, as "key_label" does for
+ * "key".
+ */
 static bool is_labelled(const struct answer *answer, size_t column)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;
@@ -104,8 +108,9 @@ static bool is_labelled(const struct answer *answer, size_t column)
 	return false;
 }
 
-/* Returns whether the column is shown by default in human-readable output or in line-based
- * formats. */
+/*
+ * Returns whether the column is shown by default in human-readable output or in line-based formats.
+ */
 static bool is_shown(const struct answer *answer, size_t column, bool for_people)
 {
 	const char *name = hdb_rows_column(answer->rows, column)->name;

@@ -12,8 +12,10 @@
 /* Returns whether the bytes begin a dump or a compressed file. */
 bool feed_begins_dump(const char *head, size_t size);
 
-/* Returns whether the name refers to a local archive or to a file in one, and the path of the
- * archive. */
+/*
+ * Returns whether the name refers to a local archive or to a file in one, and the path of the
+ * archive.
+ */
 bool feed_archive(const char *name, char *path, size_t size);
 
 /* Returns whether both names refer to the same file of the same archive. */

@@ -297,8 +297,9 @@ void output_fit(struct output *out, size_t width)
 void output_collect_end(struct output *out)
 {
 	output_flush(out);
-	/* If an output has failed, marks the text in which it collects its output as failed,
-	 * too. */
+	/*
+	 * If an output has failed, marks the text in which it collects its output as failed, too.
+	 */
 	out->into->failed |= out->error != 0;
 }
 

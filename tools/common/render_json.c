@@ -102,8 +102,10 @@ static void put_arguments(const struct answer *answer, struct output *out)
 	output_char(out, '}');
 }
 
-/* Lists the columns of a statement that are sizes, because no registry defines columns of
- * statements. */
+/*
+ * Lists the columns of a statement that are sizes, because no registry defines columns of
+ * statements.
+ */
 static void put_byte_columns(const struct answer *answer, size_t columns, struct output *out)
 {
 	size_t count = 0;

@@ -124,8 +124,9 @@ static const char *verb_of(const struct hdb_query_spec *query)
 	return query->is_query || cli_find_command(query->name) ? "" : "export ";
 }
 
-/* Lists queries by group, one per line. A query that has its own command is shown with the
- * command. */
+/*
+ * Lists queries by group, one per line. A query that has its own command is shown with the command.
+ */
 static void put_queries(struct output *out)
 {
 	const char *group = "";

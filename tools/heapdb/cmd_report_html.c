@@ -168,8 +168,10 @@ struct page {
 	struct bytes json;
 };
 
-/* Begins an answer or a string in the JSON. File names may contain markup, so they are escaped as
- * well. */
+/*
+ * Begins an answer or a string in the JSON. File names may contain markup, so they are escaped as
+ * well.
+ */
 static struct output *json_begin(struct page *page)
 {
 	page->json.size = 0;

@@ -231,8 +231,10 @@ static void print_sarif(struct output *out, const struct gate_budget *b)
 
 /* ---- GitHub ---- */
 
-/* Escapes text for a workflow command. In the properties of a command, : and , must be escaped as
- * well. */
+/*
+ * Escapes text for a workflow command. In the properties of a command, : and , must be escaped as
+ * well.
+ */
 static void put_escaped(struct output *out, const char *text, size_t size, bool is_property)
 {
 	for (size_t i = 0; i < size; i++) {

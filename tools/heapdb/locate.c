@@ -348,8 +348,10 @@ int locate_refuse(struct cli *cli, const char *name)
 	return rc;
 }
 
-/* Returns whether the file exists, but is not a dump or database according to its type, contents
- * and suffix. */
+/*
+ * Returns whether the file exists, but is not a dump or database according to its type, contents
+ * and suffix.
+ */
 static bool is_of_other_kind(const char *name)
 {
 	static const char *const endings[] = { EXTENSION };

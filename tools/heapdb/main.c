@@ -352,8 +352,10 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	return hdb_open(db_path, &options, db, &cli->err);
 }
 
-/* Returns whether the answer itself reports the dump's health, as text output does at its
- * beginning. */
+/*
+ * Returns whether the answer itself reports the dump's health, as text output does at its
+ * beginning.
+ */
 static bool answer_reports_health(const struct cli *cli)
 {
 	return cli->query && !(cli->command->flags & EXPORTS) && !cli->opt.output &&
@@ -522,8 +524,9 @@ static bool name_group(struct cli *cli, const char *name)
 	return *message != 0;
 }
 
-/* Finds the command for the first word. If the word is the name of a query, the command is
- * `query`. */
+/*
+ * Finds the command for the first word. If the word is the name of a query, the command is `query`.
+ */
 static const struct command *choose_command(struct cli *cli, const char *name)
 {
 	const struct hdb_query_spec *query = hdb_query_named(name);
@@ -703,8 +706,9 @@ int main(int argc, char **argv)
 	code = finish(&cli, rc);
 	pager_wait();
 	if (code > SIGNAL_EXIT) {
-		/* a shell ends a loop that runs this command only if the signal kills the
-		 * process */
+		/*
+		 * a shell ends a loop that runs this command only if the signal kills the process
+		 */
 		(void)signal(code - SIGNAL_EXIT, SIG_DFL);
 		(void)raise(code - SIGNAL_EXIT);
 	}

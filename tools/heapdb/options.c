@@ -373,8 +373,9 @@ static int set_format(struct options *opt, enum format format, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Fails because the word is invalid. If another command accepts it, the message names this
- * command. */
+/*
+ * Fails because the word is invalid. If another command accepts it, the message names this command.
+ */
 static int bad_word(const struct option_info *o, const char *value, struct hdb_error *err)
 {
 	const char *taker = NULL;

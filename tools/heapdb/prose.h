@@ -45,12 +45,16 @@ const struct hdb_value *answer_fact(const struct answer *answer, const char *nam
 /* Returns whether the value is present. Returns false for NULL. */
 bool has_value(const struct hdb_value *value);
 
-/* Appends a string. A long string is truncated and followed by "... (7,016 characters; --json shows
- * all)". */
+/*
+ * Appends a string. A long string is truncated and followed by "... (7,016 characters; --json shows
+ * all)".
+ */
 void prose_add_text(struct bytes *to, const struct hdb_value *text);
 
-/* Prints a value in human-readable form, for example a size as 1.2 GiB or 1,288,490,189 B. Prints
- * nothing for null. */
+/*
+ * Prints a value in human-readable form, for example a size as 1.2 GiB or 1,288,490,189 B. Prints
+ * nothing for null.
+ */
 void prose_value(struct output *out, const struct hdb_value *value);
 /* Like prose_value, but appends to a string that `out` will print. */
 void prose_add(struct bytes *to, const struct output *out, const struct hdb_value *value);

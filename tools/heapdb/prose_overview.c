@@ -31,8 +31,9 @@ static void put_suspect(struct answer *answer, uint64_t number, const struct ren
 
 	prose_add(&size, out, rows_value(rows, "retained"));
 	output_format(out, "%3llu", (unsigned long long)number);
-	/* Faults, such as a pool without free connections, are reported regardless of their
-	 * size. */
+	/*
+	 * Faults, such as a pool without free connections, are reported regardless of their size.
+	 */
 	if (rows_is(rows, "kind", "suspect") && rows_value(rows, "percent")->d < 0.05)
 		output_blanks(out, 20);
 	else
@@ -107,8 +108,10 @@ static void put_head(struct answer *answer, const struct render_style *style, st
 	prose_add_facts(
 		&text, out, answer,
 		", {heap_shallow} reachable[ (maximum {max_heap})], {heap_objects} objects");
-	/* thread states are unknown if the dump has no threads, and stacks from OpenJ9's javacores
-	 * do not include them */
+	/*
+	 * thread states are unknown if the dump has no threads, and stacks from OpenJ9's javacores
+	 * do not include them
+	 */
 	if (has_value(threads) && threads->u)
 		prose_add_facts(&text, out, answer,
 				has_value(answer_fact(answer, "out_of_memory")) || is_openj9 ?
@@ -186,8 +189,9 @@ static void put_next(struct answer *answer, const struct next *next,
 			continue;
 		output_format(out, "  heapdb %-8s ", usual[i].command);
 		put_file(out, file);
-		/* if the description were wrapped to a second line, the command could not be
-		 * pasted */
+		/*
+		 * if the description were wrapped to a second line, the command could not be pasted
+		 */
 		if (strlen(usual[i].what) + (has_value(file) ? file->text_size : 0) + 23 <=
 		    style->width)
 			output_format(out, "   # %s", usual[i].what);

@@ -450,8 +450,10 @@ static void cut_minor(struct table *t)
 	}
 }
 
-/* Truncates the widest strings in the columns from `from` on, to no less than `least` characters,
- * until the line fits. */
+/*
+ * Truncates the widest strings in the columns from `from` on, to no less than `least` characters,
+ * until the line fits.
+ */
 static void cut_widest(struct table *t, size_t from, size_t least)
 {
 	size_t line;

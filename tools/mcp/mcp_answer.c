@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of bytes reserved for the parts of an answer other than rows and facts: names, counts,
- * cursor, note. */
+/*
+ * Number of bytes reserved for the parts of an answer other than rows and facts: names, counts,
+ * cursor, note.
+ */
 #define FRAME_BYTES 400
 /* Minimum size of a row in bytes. */
 #define ROW_MIN 4

@@ -181,8 +181,9 @@ static int only_database(const struct mcp_files *files, char **path, struct hdb_
 	return BASE_COPY(*path, found, "a name", err);
 }
 
-/* Returns the real path of the file below a directory with this suffix, or NULL if there is
- * none. */
+/*
+ * Returns the real path of the file below a directory with this suffix, or NULL if there is none.
+ */
 static char *find_file(const struct mcp_files *files, const char *name, const char *end)
 {
 	char joined[2 * PATH_MAX];

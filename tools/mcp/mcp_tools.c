@@ -227,8 +227,10 @@ static int take_option(struct asking *a, const char *name, const json_t *value,
 	return HDB_OK;
 }
 
-/* Returns whether this is an argument of the tool itself. Options of the tool's query take
- * precedence. */
+/*
+ * Returns whether this is an argument of the tool itself. Options of the tool's query take
+ * precedence.
+ */
 static bool is_common(unsigned takes, const char *name)
 {
 	json_auto_t *schema = mcp_schema_of(NULL, takes);

@@ -190,8 +190,10 @@ static int build_tables(struct oql *oql)
 	return needs ? hdb_need(oql->eval.db, needs, oql->eval.err) : HDB_OK;
 }
 
-/* Sorts as `--sort` does. The argument is the name of a column, preceded by "-" for the reverse
- * order. */
+/*
+ * Sorts as `--sort` does. The argument is the name of a column, preceded by "-" for the reverse
+ * order.
+ */
 static int sort_rows(struct oql *oql, const char *sort)
 {
 	const bool is_turned = *sort == '-';

@@ -103,8 +103,10 @@ struct oql_from {
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
-	/* whether the SELECT does not depend on rows of an enclosing SELECT, so that it is
-	 * evaluated only once */
+	/*
+	 * whether the SELECT does not depend on rows of an enclosing SELECT, so that it is
+	 * evaluated only once
+	 */
 	bool is_free;
 	/* whether the SELECT is the whole statement, not a sub-select or part of a UNION */
 	bool is_alone;

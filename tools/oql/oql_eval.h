@@ -340,8 +340,10 @@ int oql_rows_sort(struct oql_rows *rows, struct oql_str column, bool is_turned);
 int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
 void oql_rows_close(struct oql_rows *rows);
 
-/* Evaluates a sub-select to its objects, values or rows; or null if it has no rows. Caches the
- * result if is_free is set. */
+/*
+ * Evaluates a sub-select to its objects, values or rows; or null if it has no rows. Caches the
+ * result if is_free is set.
+ */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);
 /*

@@ -51,8 +51,9 @@ HDB_API int hdbpy_memory(int pid, const char *const *files, size_t count, struct
 HDB_API void hdbpy_free(char *text);
 
 /*
- * Writes a stream to a file and releases the stream, even after a failure. `format`: 0 Parquet, 1
- * Arrow file, 2 Arrow stream. Fails with HDB_EEXIST if the file exists and `force` is 0.
+ * Writes a stream to a file and releases the stream, even after a failure. `format` is 0 for
+ * Parquet, 1 for an Arrow file, and 2 for an Arrow stream. Fails with HDB_EEXIST if the file exists
+ * and `force` is 0.
  */
 HDB_API int hdbpy_write(struct ArrowArrayStream *stream, const char *path, int format, int force,
 			struct hdb_error *err);

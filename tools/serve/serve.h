@@ -39,8 +39,10 @@ struct serve_database {
 	const char *dump_path;
 };
 
-/* Format of an answer: either JSON for the page, of at most SERVE_ANSWER_MAX bytes, or a file with
- * all rows. */
+/*
+ * Format of an answer: either JSON for the page, of at most SERVE_ANSWER_MAX bytes, or a file with
+ * all rows.
+ */
 enum serve_format { SERVE_PAGE, SERVE_CSV, SERVE_JSON, SERVE_PARQUET };
 
 struct serve_options {

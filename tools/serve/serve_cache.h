@@ -16,8 +16,10 @@
 
 struct serve_cache;
 
-/* Creates a cache, which the caller must free with serve_cache_free. Returns NULL if memory is
- * exhausted. */
+/*
+ * Creates a cache, which the caller must free with serve_cache_free. Returns NULL if memory is
+ * exhausted.
+ */
 struct serve_cache *serve_cache_new(void);
 void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 

@@ -151,8 +151,10 @@ static enum MHD_Result send_error(struct MHD_Connection *connection, unsigned st
 	return send_response(connection, status, JSON, error_response(code, message));
 }
 
-/* Sends a response and closes the connection, because further data on this connection cannot be
- * trusted. */
+/*
+ * Sends a response and closes the connection, because further data on this connection cannot be
+ * trusted.
+ */
 static enum MHD_Result send_last(struct MHD_Connection *connection, unsigned status,
 				 const char *code, const char *message)
 {
@@ -476,8 +478,10 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 	return send_response(connection, MHD_HTTP_OK, file->type, response);
 }
 
-/* Sends the response to a request with an outdated URL, for example from before a restart of the
- * server. */
+/*
+ * Sends the response to a request with an outdated URL, for example from before a restart of the
+ * server.
+ */
 static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 {
 	static const char page[] =

@@ -51,8 +51,10 @@ struct heapsql {
 struct heapsql_rows {
 	struct heapsql *sql;
 	sqlite3_stmt *statement;
-	/* statement that provides the column names: the running statement, or the one before it was
-	 * rewritten */
+	/*
+	 * statement that provides the column names: the running statement, or the one before it was
+	 * rewritten
+	 */
 	sqlite3_stmt *named;
 	struct hdb_column *columns; /* owned */
 	struct hdb_value *values;   /* owned */
@@ -417,8 +419,9 @@ static void use_totals(struct heapsql_rows *rows)
 	sqlite3_free(text);
 }
 
-/* Creates the class tables named in a statement, because the guard prevents SQLite from doing
- * so. */
+/*
+ * Creates the class tables named in a statement, because the guard prevents SQLite from doing so.
+ */
 static int define_classes(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
 	int r = HDB_OK;

@@ -50,8 +50,10 @@ struct shape {
 	char *declaration;                    /* sqlite3_free */
 };
 
-/* Maximum number of rows that the table returns largest first. If there are more, SQLite sorts
- * them. */
+/*
+ * Maximum number of rows that the table returns largest first. If there are more, SQLite sorts
+ * them.
+ */
 #define LARGEST_MAX 100000
 
 /* Bits of idxNum. */
@@ -106,8 +108,10 @@ struct objects_cursor {
 
 /* ---- shapes ---- */
 
-/* Creates a table, which the caller must free with sql_shape_free. Returns NULL if memory is
- * exhausted. */
+/*
+ * Creates a table, which the caller must free with sql_shape_free. Returns NULL if memory is
+ * exhausted.
+ */
 struct shape *sql_shape_new(struct sql_source *source, const char *name);
 /* NULL is allowed. */
 void sql_shape_free(void *shape);

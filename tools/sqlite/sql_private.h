@@ -155,8 +155,9 @@ struct sql_cursor {
 	const struct sql_table_def *def;
 	struct hdb *db;
 	struct sqlite3_value *key[SQL_KEYS_MAX]; /* NULL means no constraint; borrowed by begin */
-	/* the plan chosen by `plan` (sqlite3_index_info.idxNum), and its values; borrowed by
-	 * begin */
+	/*
+	 * the plan chosen by `plan` (sqlite3_index_info.idxNum), and its values; borrowed by begin
+	 */
 	int index, argc;
 	struct sqlite3_value **argv;
 	sqlite3_uint64 used; /* columns read, as in sqlite3_index_info.colUsed */

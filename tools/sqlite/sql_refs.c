@@ -226,8 +226,10 @@ struct refs {
 	bool is_lent;    /* whether to return the reader to the source's cache */
 	bool is_open;    /* whether the references of an object are being read */
 	uint32_t target; /* required target; HDB_NONE means any */
-	/* the sources: a scan of all objects, a scan of the classes with the name, or the list of
-	 * referrers */
+	/*
+	 * the sources: a scan of all objects, a scan of the classes with the name, or the list of
+	 * referrers
+	 */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	uint8_t *marks; /* owned */

@@ -85,8 +85,10 @@ struct growth {
 /* Adds the records of a file; `jvm` (may be NULL) selects the records of one run. */
 int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
 
-/* Fills in the rows: for each run, the heap, followed by the growing classes in descending order of
- * growth. */
+/*
+ * Fills in the rows: for each run, the heap, followed by the growing classes in descending order of
+ * growth.
+ */
 int growth_find(struct growth *growth, struct hdb_error *err);
 
 /*
@@ -96,8 +98,10 @@ int growth_find(struct growth *growth, struct hdb_error *err);
 int growth_heap_points(const struct growth_run *run, struct trend_point **out, size_t *count,
 		       struct hdb_error *err);
 
-/* The first function converts an age of a run to wall-clock time. The second returns the text of a
- * name. */
+/*
+ * The first function converts an age of a run to wall-clock time. The second returns the text of a
+ * name.
+ */
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);
 

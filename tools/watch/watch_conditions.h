@@ -48,7 +48,7 @@ struct condition {
 	char text[CONDITION_TEXT_SIZE];
 };
 
-/* Parses a condition. Fails with HDB_EUSAGE and a message that says what was expected. */
+/* Parses a condition. Fails with HDB_EUSAGE and a message that describes what was expected. */
 int condition_parse(const char *text, struct condition *out, struct hdb_error *err);
 
 /* Parses "10s", "5m", "24h" or "7d". Returns false if it is not a duration of at least a second. */

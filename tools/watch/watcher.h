@@ -49,7 +49,7 @@ struct watch_world {
 	uint64_t (*wall_ms)(void *ctx);             /* may jump */
 	void (*wait)(void *ctx, uint64_t until_ms); /* waits until then, or until a signal */
 	bool (*must_stop)(void *ctx);
-	/* returns whether there was a signal since the last call */
+	/* returns whether a signal has arrived since the last call */
 	bool (*was_signalled)(void *ctx);
 	/* Fills in at most WATCH_JVMS_MAX JVMs. JVMs that end in the meantime are omitted. */
 	int (*find)(void *ctx, struct watch_jvm *jvms, size_t *count, struct hdb_error *err);

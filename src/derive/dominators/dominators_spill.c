@@ -8,7 +8,7 @@
  *
  * Sizes are indexed by object, and dominators by number. Objects are distributed to spill buckets
  * by ranges of numbers, and the ranges are processed from the highest down. When an object is
- * processed, its sum is complete, because everything that it dominates has higher numbers. If its
+ * processed, its sum is complete, because all objects that it dominates have higher numbers. If its
  * dominator is in a lower range, the sum goes into the bucket of that range. When that range is
  * loaded, the index of the dominator is known, and the object's row goes into a bucket of blocks of
  * objects. The tables are written from those buckets.

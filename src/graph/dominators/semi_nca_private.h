@@ -59,7 +59,7 @@ enum dom_state {
 
 /* Roots that have the same dominator. */
 struct dom_level {
-	/* the dominator of these roots, which is the virtual root for the first level */
+	/* the dominator of these roots; for the first level, the virtual root */
 	uint32_t owner;
 	uint32_t number; /* number of the owner */
 	/* uint32_t: roots found by probes; the owner may not refer to them */

@@ -53,8 +53,8 @@ int owner_tree_add(const struct session *session, struct owner_tree *tree, unsig
 		   struct base_big *place, struct hdb_error *err);
 
 /*
- * The first function returns the owner in a name. The second returns the class of the held objects,
- * or "" if the name consists only of an owner. Borrowed until the tree is released.
+ * The first function returns the owner that is part of a name. The second returns the class of the
+ * held objects, or "" if the name consists only of an owner. Borrowed until the tree is released.
  */
 const char *owner_tree_owner(const struct owner_tree *tree, uint32_t name);
 const char *owner_tree_held(const struct owner_tree *tree, uint32_t name);

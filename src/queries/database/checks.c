@@ -98,8 +98,10 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/* Looking up one object per block verifies that the directory leads to the
-			 * block. */
+			/*
+			 * Looking up one object per block verifies that the directory leads to the
+			 * block.
+			 */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));

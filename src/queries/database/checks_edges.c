@@ -13,8 +13,10 @@ struct edge_sum {
 	uint64_t all;      /* number of entries */
 	uint64_t distinct; /* number of edges, not counting repetitions within a list */
 	uint64_t hash;
-	/* indexed by entry: 1 + the last list that contained the entry; NULL if lists have no
-	 * repetitions */
+	/*
+	 * indexed by entry: 1 + the last list that contained the entry; NULL if lists have no
+	 * repetitions
+	 */
 	uint32_t *last;
 	bool is_turned; /* whether the lists contain referrers */
 };

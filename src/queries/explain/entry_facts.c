@@ -331,8 +331,10 @@ static int weigh(struct looking *l, struct value_field *field, uint32_t value_ix
 	return HDB_OK;
 }
 
-/* Counts an object to which a field of a value refers, if it can be closed. Counts at most one
- * object per entry. */
+/*
+ * Counts an object to which a field of a value refers, if it can be closed. Counts at most one
+ * object per entry.
+ */
 static int add_below(struct looking *l, uint64_t bits, struct hdb_error *err)
 {
 	const uint64_t before = l->below.objects;

@@ -416,8 +416,10 @@ static bool sum_run(const struct held_walk *w, const struct content *list, size_
 			c->weight * (double)(c->size > FACTS_CONTENT_LARGE ? 1 : w->contents_part);
 
 		run->bytes += weight * (c->string_bytes + c->array_bytes);
-		/* A run below a sampled object represents `weight` runs, and one copy per run is
-		 * needed. */
+		/*
+		 * A run below a sampled object represents `weight` runs, and one copy per run is
+		 * needed.
+		 */
 		if (weight * c->string_bytes > string_bytes)
 			string_bytes = weight * c->string_bytes;
 		if (weight * c->array_bytes > array_bytes)

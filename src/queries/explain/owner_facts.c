@@ -52,8 +52,10 @@ static const char *const other_words[] = {
 /* Fields whose names also contain one of these words are not limits. */
 static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
 					      "next",  "index", "unit",  "seq",  NULL };
-/* A field whose name contains one of these words, and whose value equals the number of entries, is
- * a limit that was reached. */
+/*
+ * A field whose name contains one of these words, and whose value equals the number of entries, is
+ * a limit that was reached.
+ */
 static const char *const full_words[] = { "max", "limit", "capacity", "bound", NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
@@ -247,8 +249,10 @@ static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Reports the counts if there are far more additions than removals and if the counts may refer to
- * these entries. */
+/*
+ * Reports the counts if there are far more additions than removals and if the counts may refer to
+ * these entries.
+ */
 static void set_flow(struct owners *o)
 {
 	const struct explain_figure *entries = &o->out->figures[EXPLAIN_FACT_entries];

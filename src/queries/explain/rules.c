@@ -181,8 +181,10 @@ static int read_line(struct reader *r, const char *key, char *text)
 	}
 	if (r->is_skipped)
 		return HDB_OK;
-	/* Skip rules without classes in the heap. Most compiled-in rules are about libraries that
-	 * the program does not use. */
+	/*
+	 * Skip rules without classes in the heap. Most compiled-in rules are about libraries that
+	 * the program does not use.
+	 */
 	if (!r->file && strcmp(key, "class") == 0 && !next_named(r->heap, text, &named)) {
 		r->rule.name = NULL;
 		r->is_skipped = true;
@@ -477,8 +479,10 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 	return HDB_OK;
 }
 
-/* Describes what the object holds. The first value in the description is the number of held
- * objects. */
+/*
+ * Describes what the object holds. The first value in the description is the number of held
+ * objects.
+ */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {
 	const char *holds = state->rule->holds, *name = holds ? strchr(holds, '{') : NULL;
@@ -648,8 +652,10 @@ struct candidates {
 	struct base_vec *out;
 };
 
-/* Returns which objects of a class are candidates. If a rule for the class finds faults, all of its
- * objects are. */
+/*
+ * Returns which objects of a class are candidates. If a rule for the class finds faults, all of its
+ * objects are.
+ */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {
 	enum wanted wanted = WANTED_NOTHING;

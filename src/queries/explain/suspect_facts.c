@@ -35,8 +35,10 @@
  */
 #define FACTS_LEVEL_PART 8u
 #define FACTS_LEVEL_MIN 256u
-/* Number of bytes added to each node's size when nodes are chosen, so that some nodes without
- * children are also visited. */
+/*
+ * Number of bytes added to each node's size when nodes are chosen, so that some nodes without
+ * children are also visited.
+ */
 #define FACTS_NODE_BYTES 64u
 /*
  * If the walk still does not reach the bottom, for example of a deep chain, the visited objects
@@ -68,13 +70,16 @@
 #define FACTS_TOP_PART 4u
 /* Minimum share of the objects of a kind that must be of one class to name only this class. */
 #define FACTS_ONE_KIND 0.8
-/* A collection counts as the outer one only if it retains at least 1/FACTS_NESTED_PART more than
- * its largest inner collection. */
+/*
+ * A collection counts as the outer one only if it retains at least 1/FACTS_NESTED_PART more than
+ * its largest inner collection.
+ */
 #define FACTS_NESTED_PART 10
 /* Number of objects between two checks of the cancel flag. */
 #define FACTS_STEPS 1024u
-/* Larger numbers are not rounded: beyond this size, few or no fractional digits remain in a
- * double. */
+/*
+ * Larger numbers are not rounded: beyond this size, few or no fractional digits remain in a double.
+ */
 #define FACTS_NUMBER_MAX 1e15
 
 #define HELD(class_name, kind) \
@@ -360,8 +365,10 @@ static int add_children(struct held_walk *w, size_t no, struct hdb_error *err)
 			const bool is_large = at < FACTS_CHILDREN_LARGE;
 			uint64_t bytes = 0;
 
-			/* Children are sorted by size, so objects that are suspects themselves come
-			 * first. */
+			/*
+			 * Children are sorted by size, so objects that are suspects themselves come
+			 * first.
+			 */
 			if (w->split_bytes && no == 0 && at == split)
 				TRY(derive_retained(w->session->derive, batch[i], &bytes, err));
 			if (bytes && bytes >= w->split_bytes) {

@@ -67,8 +67,9 @@ enum explain_fact explain_fact_of(const char *name);
 
 /* Counts of objects by a boolean field that marks them as closed or finished. */
 struct explain_flag {
-	/* class of the counted objects, and class whose fields were tried last; initially
-	 * HEAP_NONE */
+	/*
+	 * class of the counted objects, and class whose fields were tried last; initially HEAP_NONE
+	 */
 	uint32_t class_no, tried_no;
 	uint32_t field_no; /* number of the field among the fields of the object */
 	uint32_t last_ix;  /* the object counted last; initially HEAP_NONE */
@@ -93,9 +94,7 @@ int explain_flag_add(struct heap *heap, uint32_t ix, struct explain_flag *flag,
 
 /* ---- for the files of this directory ---- */
 
-/*
- * Sets a figure: a number, a string, or an object given by its index.
- */
+/* Sets a figure: a number, a string, or an object given by its index. */
 void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double number);
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text);
 void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix);

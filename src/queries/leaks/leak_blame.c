@@ -306,8 +306,9 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	while (at > 0 && f->list[at - 1].retained_bytes < field->retained_bytes)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
-		/* Counts a field that was removed from the list, or for which the list has no
-		 * room. */
+		/*
+		 * Counts a field that was removed from the list, or for which the list has no room.
+		 */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
 		if (at == f->count)

@@ -37,7 +37,7 @@
 /* Maximum number of collections in a map to count, and minimum average number of their entries. */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
-/* Minimum size of an object in bytes. */
+/* Minimum size of any object, in bytes. */
 #define INNER_BYTES 8u
 /* Maximum number of entries to count in collections that do not record their size. */
 #define INNER_COUNTED 1000000u

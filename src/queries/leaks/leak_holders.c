@@ -467,8 +467,9 @@ struct member_owners {
 	uint64_t steps;
 };
 
-/* Returns the owner of the most members. If several own equally many, returns the one found
- * first. */
+/*
+ * Returns the owner of the most members. If several own equally many, returns the one found first.
+ */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
 	const struct member_owner *best = NULL;

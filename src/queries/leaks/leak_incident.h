@@ -18,8 +18,9 @@ struct leak_incident {
 	bool is_virtual;
 	/* whether they retain at least half of what all threads of the suspect retain */
 	bool is_most;
-	/* pattern of the names, with "*" for each number, or "" if the names have nothing in
-	 * common */
+	/*
+	 * pattern of the names, with "*" for each number, or "" if the names have nothing in common
+	 */
 	char pattern[LEAK_PATTERN_MAX];
 	char frame[LEAK_FRAME_MAX]; /* "a.Job.run(Job.java:7)", "" if unknown */
 	/* most frequent state, as in java.lang.Thread.State, or NULL if unknown */

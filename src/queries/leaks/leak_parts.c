@@ -57,8 +57,10 @@
 BASE_ORDER(compare_retained, struct analysis_class_sum, BASE_DOWN(retained_bytes),
 	   BASE_DOWN(shallow_bytes), BASE_FALSE_FIRST(!x->count, !y->count), BASE_UP(class_no))
 
-/* Options for listing classes. The largest classes have their own rows. All other classes share one
- * row. */
+/*
+ * Options for listing classes. The largest classes have their own rows. All other classes share one
+ * row.
+ */
 struct class_list {
 	struct leak_rows *rows;
 	enum leak_kind kind;

@@ -554,8 +554,9 @@ static void add_holder(const struct query_leak_suspect *about, const char *holde
 		add(to, "%s of ", owner->count ? base_number(owner->count).text : "most");
 }
 
-/* Appends the size of each held object, their class loader, and a note if there are other
- * objects. */
+/*
+ * Appends the size of each held object, their class loader, and a note if there are other objects.
+ */
 static int add_details(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct base_text to, struct hdb_error *err)
 {
@@ -649,8 +650,9 @@ bool leak_is_same(const char *a, const char *b)
 int leak_say_verdict(struct leak_rows *rows, struct leak_row *row,
 		     const struct explain_answer *answer, uint64_t more, struct hdb_error *err)
 {
-	/* the rule's sentence already states the problem; only these two verdicts add
-	 * information */
+	/*
+	 * the rule's sentence already states the problem; only these two verdicts add information
+	 */
 	const char *judgement = answer->rule->verdict == EXPLAIN_BY_DESIGN ? " This is by design." :
 				answer->rule->verdict == EXPLAIN_LEAK      ? " This is a leak." :
 									     "";

@@ -46,8 +46,9 @@ static const char *const generated[] = {
 	"MockitoMock$", "HibernateProxy$", "MethodAccessor", "ConstructorAccessor",
 };
 
-/* Returns the length of the generated part that follows the marker at `at`, or 0 if there is
- * none. */
+/*
+ * Returns the length of the generated part that follows the marker at `at`, or 0 if there is none.
+ */
 static size_t generated_size(const char *name, size_t at)
 {
 	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {

@@ -281,8 +281,10 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
-/* Finds the common location of all threads of a group and, if has_call is set, the call that the
- * first thread is in. */
+/*
+ * Finds the common location of all threads of a group and, if has_call is set, the call that the
+ * first thread is in.
+ */
 static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
 		    struct hdb_error *err)
 {
@@ -373,7 +375,9 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 	return NULL;
 }
 
-/* Returns the suspect that is a group of threads, at least half of them in the crowd, or NULL. */
+/*
+ * Returns the suspect that is a group of threads of which at least half are in the crowd, or NULL.
+ */
 static struct leak_finding *finding_of_threads(const struct leak_findings *l, const struct crowd *c)
 {
 	for (size_t i = 0; i < l->suspects.count; i++) {
@@ -450,8 +454,9 @@ static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error
 	return add_finding(s, c, &text, owner.name, err);
 }
 
-/* Returns whether each thread of a group waits for a lock that another thread of the group
- * holds. */
+/*
+ * Returns whether each thread of a group waits for a lock that another thread of the group holds.
+ */
 static bool is_deadlock(const struct crowd *c)
 {
 	if (c->count > CROWD_LEAST)
@@ -468,8 +473,10 @@ static bool is_deadlock(const struct crowd *c)
 	return true;
 }
 
-/* Appends a description of what its threads are doing to a finding. `only` is the word for a single
- * thread. */
+/*
+ * Appends a description of what its threads are doing to a finding. `only` is the word for a single
+ * thread.
+ */
 static void add_doing(const struct crowd *c, const struct place *place, const char *only,
 		      struct leak_finding *f)
 {

@@ -107,8 +107,10 @@ static int look_at(struct query *q, const struct store_root *root, struct locals
 	return HDB_OK;
 }
 
-/* If the path begins at a local variable, removes all other variables. Sorts the variables by
- * frame. */
+/*
+ * If the path begins at a local variable, removes all other variables. Sorts the variables by
+ * frame.
+ */
 static void prefer_path(struct locals *locals)
 {
 	size_t kept = 0;

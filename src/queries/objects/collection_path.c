@@ -33,8 +33,10 @@ struct place {
 	unsigned takes;
 };
 
-/* Makes `ix` the current collection if the object is a known collection. Returns HDB_OK or
- * HDB_NOTFOUND. */
+/*
+ * Makes `ix` the current collection if the object is a known collection. Returns HDB_OK or
+ * HDB_NOTFOUND.
+ */
 static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -273,8 +275,9 @@ static int fold_chains(struct place *p, struct analysis_fold *fold, struct hdb_e
 	if (r == HDB_OK && circular)
 		return pass(p) ? fold_entries(p, fold, rule->kind == HEAP_LIST, err) : HDB_NOTFOUND;
 	TRY_ERRORS(r);
-	/* The object may be held by another field, such as one for the last entry or for an
-	 * index. */
+	/*
+	 * The object may be held by another field, such as one for the last entry or for an index.
+	 */
 	return fold_entries(p, fold, r == HDB_OK && rule->shape == HEAP_LINKED, err);
 }
 

@@ -78,8 +78,10 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 	if (!is_view)
 		TRY(has(q, ix, "segment", &is_view, err));
 	TRY(has(q, ix, "fd", &is_mapped, err));
-	/* JNI's NewDirectByteBuffer creates a buffer without a cleaner, so native code frees the
-	 * memory. */
+	/*
+	 * JNI's NewDirectByteBuffer creates a buffer without a cleaner, so native code frees the
+	 * memory.
+	 */
 	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
 	buffer.kind = is_view ? VIEW : is_mapped ? MAPPED : is_owner ? DIRECT : NATIVE;

@@ -115,8 +115,9 @@ static int add_allocation(struct query *q, uint64_t offset, struct hdb_error *er
 	return HDB_OK;
 }
 
-/* Adds the object that contains a flat value, which is the first object that refers to the
- * value. */
+/*
+ * Adds the object that contains a flat value, which is the first object that refers to the value.
+ */
 static int add_flat(struct query *q, const struct heap_object *o, struct hdb_error *err)
 {
 	struct store_lists referrers;
@@ -314,8 +315,10 @@ static int next_element(struct query *q, struct part *s, struct hdb_error *err)
 	return set_value(q, &value, err);
 }
 
-/* Sets *out to whether a row is shown. With --heap, only references to objects in that heap are
- * shown. */
+/*
+ * Sets *out to whether a row is shown. With --heap, only references to objects in that heap are
+ * shown.
+ */
 static int is_shown(struct query *q, bool *out, struct hdb_error *err)
 {
 	uint32_t ix;

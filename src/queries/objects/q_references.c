@@ -15,8 +15,10 @@ struct references {
 	struct base_vec list; /* uint32_t, ascending and unique; not for arrays */
 	size_t at;
 	struct heap_object object;
-	/* whether the list also contains the class because a field, such as ART's shadow$_klass_,
-	 * refers to it */
+	/*
+	 * whether the list also contains the class because a field, such as ART's shadow$_klass_,
+	 * refers to it
+	 */
 	bool has_class;
 	struct heap_walk walk; /* walk over object arrays */
 };

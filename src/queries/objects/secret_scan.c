@@ -290,8 +290,9 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 	}
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
-	/* Zeros may follow in a buffer. If anything else follows the text, the array is not
-	 * text. */
+	/*
+	 * Zeros may follow in a buffer. If anything else follows the text, the array is not text.
+	 */
 	value->size = size < slice.done && bits[size] ? 0 : size;
 	return HDB_OK;
 }

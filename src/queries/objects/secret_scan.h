@@ -22,8 +22,10 @@
 struct secret {
 	struct analysis_counter_head head;
 	uint32_t rule;
-	/* for a secret with a name, the object or class that has both the name and the secret;
-	 * otherwise HEAP_NONE */
+	/*
+	 * for a secret with a name, the object or class that has both the name and the secret;
+	 * otherwise HEAP_NONE
+	 */
 	uint32_t holder_ix;
 	uint32_t value_ix; /* the string or array */
 	uint64_t size;     /* in bytes or characters */

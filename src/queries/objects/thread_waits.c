@@ -33,8 +33,9 @@ struct monitors {
 	struct query_waits *waits;
 	struct base_idmap places; /* from a thread's serial number to its index in `list` */
 	uint64_t blocked;         /* number of blocked threads */
-	/* indexed like `list`: last object found in the innermost frame of a blocked thread;
-	 * owned */
+	/*
+	 * indexed like `list`: last object found in the innermost frame of a blocked thread; owned
+	 */
 	uint32_t *innermost;
 	bool has_records; /* whether the dump records which monitors are in use */
 };
@@ -101,8 +102,9 @@ static uint32_t only_holder(struct monitors *m, const struct store_root *roots, 
 	return owner_ix;
 }
 
-/* Examines whether an object, given by its root records, is the monitor that blocked threads
- * need. */
+/*
+ * Examines whether an object, given by its root records, is the monitor that blocked threads need.
+ */
 static void add_candidate(struct monitors *m, const struct store_root *roots, size_t count)
 {
 	uint32_t owner_ix;
@@ -228,7 +230,7 @@ void query_waits_release(struct query_waits *waits)
 
 /* ---- deadlocks ---- */
 
-/* Returns the wait of a thread for another thread, or NULL. */
+/* If a thread waits for another thread, returns its wait, otherwise NULL. */
 static const struct query_wait *owned_wait(const struct query_waits *waits, uint32_t thread_ix)
 {
 	const struct query_wait *wait = query_waits_of(waits, thread_ix);

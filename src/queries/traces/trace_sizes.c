@@ -124,7 +124,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* State of the search for objects of the set that objects outside refer to. */
+/* State of the search for objects in the set to which objects outside the set refer. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;

@@ -159,8 +159,9 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 			add_to(&s->others, &m, object.ix);
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
-		/* Some objects take a long time, because chains must be followed or slots
-		 * counted. */
+		/*
+		 * Some objects take a long time, because chains must be followed or slots counted.
+		 */
 		TRY(base_step(q->work, object.ix, err));
 	}
 	return HDB_OK;
