@@ -57,6 +57,13 @@ struct derive {
 	struct derive_access_state *access; /* owned; see graph_view.c */
 	struct derive_near *near;           /* owned; see strangeness.c */
 	bool is_near_over;                  /* whether `near` is no longer used */
+	/* referrers of a few objects; see referrers.c */
+	struct {
+		struct base_vec wanted; /* uint32_t: the objects */
+		size_t found;           /* number of these that passes have included */
+		struct base_vec pairs;  /* uint64_t: object times 2^32, plus referrer; ascending */
+		unsigned passes;
+	} few;
 	/* set if this process has built the dominators; see heap_totals.c */
 	struct derive_unreached unreached;
 	bool is_ready[STORE_TABLE_END]; /* tables known to exist */
@@ -216,6 +223,18 @@ int derive_depth(struct derive *derive, uint32_t ix, bool *reachable, uint32_t *
  * to it through fields. The instances of the class are not included. derive_access adds them.
  */
 int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_error *err);
+
+/*
+ * Replaces *out with the first referrers of an object, at most `max` (uint32_t, ascending), as the
+ * table of referrers lists them. If the table is missing, finds them by a pass over all references,
+ * which takes a third of the time needed to build the table. The pass also finds the referrers of
+ * all objects named by derive_expect_referrers, for later calls. After several passes, or if the
+ * objects have very many referrers, the table is built.
+ */
+int derive_referrers_of(struct derive *derive, uint32_t ix, size_t max, struct base_vec *out,
+			struct hdb_error *err);
+int derive_expect_referrers(struct derive *derive, const uint32_t *ixs, size_t count,
+			    struct hdb_error *err);
 
 /*
  * Initialises a reader of the objects that each object immediately dominates, largest retained size

@@ -61,6 +61,8 @@ void derive_release(struct derive *derive)
 	store_column_release(&derive->dominators);
 	store_column_release(&derive->retained);
 	derive_near_close(derive);
+	base_vec_release(&derive->few.wanted);
+	base_vec_release(&derive->few.pairs);
 	release_state(derive->access);
 	derive->access = NULL;
 }

@@ -6,7 +6,10 @@
  * references. Sources arrive in ascending order, so duplicates are adjacent, and each referrer is
  * listed once.
  */
+#include "base/bits.h"
 #include "base/pipeline.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "base/thread.h"
 #include "derive/blocks.h"
 #include "derive/build.h"
@@ -17,6 +20,12 @@
 
 /* How many edges ahead to prefetch counters. */
 #define AHEAD 16
+/*
+ * Maximum number of passes for the referrers of a few objects, and of referrers found by them,
+ * before the table is built.
+ */
+#define PASSES_MAX 3u
+#define PAIRS_MAX 65536u
 
 struct turn {
 	struct derive *derive;
@@ -334,4 +343,105 @@ int derive_referrers(struct derive *derive, struct store_lists *out, struct hdb_
 		.ix_count = derive->heap->object_count,
 	};
 	return r;
+}
+
+/* ---- the referrers of a few objects ---- */
+
+/* Collects references to the objects whose bits are set in `degree`. */
+static int collect_few(struct turn *t, uint32_t from, const uint32_t *to, uint64_t count,
+		       struct hdb_error *err)
+{
+	struct base_vec *pairs = &t->derive->few.pairs;
+
+	for (uint64_t e = 0; e < count && pairs->count <= PAIRS_MAX; e++) {
+		const uint64_t pair = (uint64_t)to[e] << 32 | from;
+
+		if (base_bit_has(t->degree.data, to[e]))
+			TRY(base_vec_push(pairs, &pair, sizeof(pair), err));
+	}
+	return HDB_OK;
+}
+
+/* Finds the referrers of the objects that no pass has included. */
+static int find_all_few(struct derive *derive, struct hdb_error *err)
+{
+	BASE_SCOPED(release) struct turn t = { .derive = derive, .take = collect_few };
+	struct base_vec *wanted = &derive->few.wanted;
+
+	heap_references(derive->heap, &t.big);
+	TRY(base_big_alloc(derive->work, &t.degree,
+			   base_bit_words(derive->heap->object_count) * sizeof(uint64_t),
+			   "referrers", err));
+	for (size_t i = derive->few.found; i < wanted->count; i++)
+		base_bit_put(t.degree.data, *base_vec_at(wanted, uint32_t, i));
+	TRY(derive_each_references(derive, "finding referrers", take_block, &t, err));
+	base_vec_sort(&derive->few.pairs, sizeof(uint64_t), base_compare_u64);
+	derive->few.passes++;
+	if (derive->few.pairs.count > PAIRS_MAX) {
+		wanted->count = 0;
+		derive->few.passes = PASSES_MAX;
+	}
+	derive->few.found = wanted->count;
+	return HDB_OK;
+}
+
+int derive_expect_referrers(struct derive *derive, const uint32_t *ixs, size_t count,
+			    struct hdb_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		TRY(base_vec_push(&derive->few.wanted, &ixs[i], sizeof(ixs[i]), err));
+	return HDB_OK;
+}
+
+static bool is_found(const struct derive *derive, uint32_t ix)
+{
+	size_t i = 0;
+
+	while (i < derive->few.found && *base_vec_at(&derive->few.wanted, uint32_t, i) != ix)
+		i++;
+	return i < derive->few.found;
+}
+
+/* Copies the referrers of an object, each once. */
+static int copy_few(const struct derive *derive, uint32_t ix, size_t max, struct base_vec *out,
+		    struct hdb_error *err)
+{
+	const uint64_t *pairs = derive->few.pairs.data;
+	const size_t count = derive->few.pairs.count;
+	struct base_search search = base_search_in(count);
+
+	while (base_search_next(&search))
+		base_search_step(&search, pairs[search.mid] < (uint64_t)ix << 32);
+	for (size_t i = search.low; i < count && pairs[i] >> 32 == ix && out->count < max; i++) {
+		const uint32_t from = (uint32_t)pairs[i];
+
+		if (i == search.low || pairs[i] != pairs[i - 1])
+			TRY(base_vec_push(out, &from, sizeof(from), err));
+	}
+	return HDB_OK;
+}
+
+int derive_referrers_of(struct derive *derive, uint32_t ix, size_t max, struct base_vec *out,
+			struct hdb_error *err)
+{
+	struct store_lists lists;
+	const uint32_t *batch;
+	size_t count = 1;
+
+	out->count = 0;
+	if (!is_found(derive, ix) && derive->few.passes < PASSES_MAX &&
+	    !derive_has(derive, STORE_REFERRERS)) {
+		TRY(derive_expect_referrers(derive, &ix, 1, err));
+		TRY(find_all_few(derive, err));
+	}
+	if (is_found(derive, ix))
+		return copy_few(derive, ix, max, out, err);
+	TRY(derive_referrers(derive, &lists, err));
+	TRY(store_lists_begin(&lists, ix, NULL, err));
+	while (count && out->count < max) {
+		TRY(store_lists_next(&lists, &batch, &count, err));
+		for (size_t i = 0; i < count && out->count < max; i++)
+			TRY(base_vec_push(out, &batch[i], sizeof(batch[i]), err));
+	}
+	return HDB_OK;
 }

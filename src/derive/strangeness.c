@@ -37,6 +37,11 @@
 #define NEAR_PART 7u
 #define NEAR_MIN 4096u
 #define NEAR_MAX (1u << 22)
+/*
+ * After one reference per KINDS_PART objects, the kinds of all objects are read on all threads,
+ * because looking up each target takes longer from there on.
+ */
+#define KINDS_PART 64u
 /* Number of targets of a row between two checks for cancellation. */
 #define STEP_TARGETS (1u << 16)
 
@@ -341,6 +346,8 @@ struct derive_near {
 	struct derive_row row;
 	struct base_big parent;
 	struct graph_near *search;
+	uint64_t looked; /* number of targets whose kinds were looked up */
+	bool has_kinds;  /* whether the kinds of all objects are known */
 };
 
 static void set_kind(struct strangeness *s, const struct heap_object *object)
@@ -350,15 +357,31 @@ static void set_kind(struct strangeness *s, const struct heap_object *object)
 	nodes[object->ix].kind = kind_of(s, object->class_no, (uint8_t)object->kind);
 }
 
+/* Reads the kinds of all objects once enough single ones were looked up. */
+static int need_kinds(struct derive_near *near, struct hdb_error *err)
+{
+	struct derive *derive = near->s.derive;
+	const struct base_stage stage = derive->work->stage;
+
+	if (near->has_kinds || near->looked < derive->heap->object_count / KINDS_PART)
+		return HDB_OK;
+	near->has_kinds = true;
+	TRY(make_all_kinds(&near->s, err));
+	base_stage(derive->work, stage.name, stage.total, stage.unit);
+	return HDB_OK;
+}
+
 /* Each node that was found has its kind, unless it is a root. No edge leads to a root. */
 static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
 {
 	struct derive_near *near = ctx;
 	struct heap_object target;
 
+	TRY(need_kinds(near, err));
 	TRY(derive_row_strong(&near->row, node, out, err));
-	if (out->count > near->row.targets_max)
+	if (out->count > near->row.targets_max || near->has_kinds)
 		return HDB_OK;
+	near->looked += out->count;
 	set_kind(&near->s, &near->row.object);
 	for (size_t i = 0; i < out->count; i++) {
 		if (!graph_near_has(near->search, out->targets[i])) {
@@ -490,7 +513,7 @@ static int finish_near(struct derive *derive, const struct graph_rows *graph,
 		       struct base_big *parent, struct hdb_error *err)
 {
 	struct derive_near *near = derive->near;
-	int r = make_all_kinds(&near->s, err);
+	int r = near->has_kinds ? HDB_OK : make_all_kinds(&near->s, err);
 
 	if (r == HDB_OK)
 		r = graph_near_finish(near->search, graph, err);

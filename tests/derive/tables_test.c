@@ -2,7 +2,8 @@
  * tables_test.c - every derived table has the same bytes with any memory budget and number
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
  * sorted at once, and whether the top level is built from notes or not; the totals are what a plain
- * walk of the dominator tree says; and a search for single paths finds those of the whole tree.
+ * walk of the dominator tree says; a search for single paths finds those of the whole tree; and
+ * the referrers of a few objects are those of the table.
  */
 #include "derive/build.h"
 #include "derive/strangeness.h"
@@ -296,7 +297,7 @@ static void check_totals(struct opened *o)
 static void check_near(struct opened *first)
 {
 	const uint32_t n = first->heap->object_count;
-	struct opened near;
+	struct opened near = { .path = "" };
 	bool was_over = false;
 
 	open_copy(&near, "near.heapdb", 1);
@@ -329,6 +330,46 @@ static void check_near(struct opened *first)
 	close_all(&near);
 }
 
+/* Number of objects whose referrers were found without the table. */
+static unsigned few_count;
+
+static void compare_referrers(struct opened *few, struct opened *first, uint32_t ix, size_t max)
+{
+	struct base_vec list = { 0 }, expected = { 0 };
+	struct hdb_error err = { 0 };
+
+	assert_int_equal(derive_referrers_of(&few->derive, ix, max, &list, &err), HDB_OK);
+	assert_int_equal(derive_referrers_of(&first->derive, ix, max, &expected, &err), HDB_OK);
+	assert_true(list.count <= max);
+	assert_int_equal(list.count, expected.count);
+	if (list.count)
+		assert_memory_equal(list.data, expected.data, list.count * sizeof(uint32_t));
+	few_count += !derive_has(&few->derive, STORE_REFERRERS);
+	base_vec_release(&list);
+	base_vec_release(&expected);
+}
+
+/* The referrers of some objects, before there is a table of them; in the end it is built. */
+static void check_few(struct opened *first)
+{
+	const uint32_t n = first->heap->object_count;
+	struct hdb_error err = { 0 };
+	struct opened few = { .path = "" };
+	uint32_t ix;
+
+	open_copy(&few, "few.heapdb", 2);
+	for (ix = 0; ix < n; ix += ix < 64 ? 1 : 1 + n / 200)
+		assert_int_equal(derive_expect_referrers(&few.derive, &ix, 1, &err), HDB_OK);
+	for (ix = 0; ix < n; ix += ix < 64 ? 1 : 1 + n / 200) {
+		compare_referrers(&few, first, ix, 1);
+		compare_referrers(&few, first, ix, SIZE_MAX);
+	}
+	for (ix = 65; ix < 70; ix++)
+		compare_referrers(&few, first, ix, SIZE_MAX);
+	assert_true(derive_has(&few.derive, STORE_REFERRERS));
+	close_all(&few);
+}
+
 /* ---- dumps ---- */
 
 static void check_dump(void)
@@ -337,12 +378,13 @@ static void check_dump(void)
 		uint64_t memory_bytes;
 		unsigned threads;
 	} ways[] = { { 0, 1 }, { TINY, 1 }, { TINY, 2 } };
-	struct opened first, other;
+	struct opened first = { .path = "" }, other = { .path = "" };
 
 	import_it();
 	build_all(&first, "first.heapdb", 0, 2);
 	check_totals(&first);
 	check_near(&first);
+	check_few(&first);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		build_all(&other, "other.heapdb", ways[i].memory_bytes, ways[i].threads);
 		for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
@@ -380,6 +422,7 @@ static void test_shapes(void **state)
 		check_dump();
 	}
 	assert_true(near_count > 0);
+	assert_true(few_count > 1000);
 	(void)unlink(temp_path("hprofgen.out"));
 }
 
@@ -397,7 +440,7 @@ struct leaves {
 };
 
 /*
- * Writes an array of leaves that also refers to the next array. `elements` has room for all
+ * Writes an array of leaves that also refers to the next array, twice. `elements` has room for all
  * elements.
  */
 static void put_array(struct hw *w, uint64_t id, struct leaves leaves, uint64_t next,
@@ -408,8 +451,8 @@ static void put_array(struct hw *w, uint64_t id, struct leaves leaves, uint64_t 
 
 	for (uint32_t i = 0; i < count; i++)
 		elements[i] = first + i * 16;
-	elements[count] = next;
-	hw_object_array(w, id, ARRAY, elements, count + 1);
+	elements[count] = elements[count + 1] = next;
+	hw_object_array(w, id, ARRAY, elements, count + 2);
 	for (uint32_t i = 0; i < count; i++)
 		hw_instance(w, first + i * 16, i % 2 ? NODE : SUB, NULL, 4);
 }
@@ -443,7 +486,7 @@ static void begin_dump(struct hw *w)
 static void test_many_leaves(void **state)
 {
 	const uint64_t first = 0x100000, step = 0x10000;
-	uint64_t *elements = calloc(LEAVES + 1, sizeof(*elements));
+	uint64_t *elements = calloc(LEAVES + 2, sizeof(*elements));
 	uint64_t next = first, leaves = first + (CHAIN + 2) * step;
 	struct hw w;
 
@@ -472,7 +515,7 @@ static void test_many_leaves(void **state)
 static void test_many_roots(void **state)
 {
 	enum { ROOTS = 5000, EACH_LARGE = 900, LARGE = 70000, MOST = 12 };
-	uint64_t elements[LARGE + 1], leaves = 0x10000000;
+	uint64_t elements[LARGE + 2], leaves = 0x10000000;
 	struct hw w;
 
 	(void)state;

@@ -306,6 +306,8 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
 	BASE_SCOPED(base_vec_release) struct base_vec faults = { 0 };
 
 	for (size_t i = 0; i < l->suspects.count; i++)
+		TRY(query_leak_expect(q, &l->suspects.list[i], err));
+	for (size_t i = 0; i < l->suspects.count; i++)
 		TRY(add_finding(q, l, &l->suspects.list[i], err));
 	TRY(query_leak_find_faults(q, &l->rules, &faults, err));
 	for (size_t i = 0; i < faults.count; i++)

@@ -341,20 +341,15 @@ static int look_at(struct holders *h, uint32_t ix, struct hdb_error *err)
 /* Examines the referrers of the topmost object and sorts the holders, best first. */
 static int find_holders(struct holders *h, struct hdb_error *err)
 {
-	struct store_lists referrers;
-	const uint32_t *batch;
-	size_t count = 1;
-	uint64_t done = 0;
+	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
 
-	TRY(derive_referrers(h->q->derive, &referrers, err));
-	TRY(store_lists_begin(&referrers, h->path->nodes[h->at], NULL, err));
-	while (count && done < HOLDERS_LOOKED) {
-		TRY(store_lists_next(&referrers, &batch, &count, err));
-		for (size_t i = 0; i < count; i++, done++)
-			TRY(look_at(h, batch[i], err));
-		TRY(base_step(h->q->work, done, err));
+	TRY(derive_referrers_of(h->q->derive, h->path->nodes[h->at], HOLDERS_LOOKED, &referrers,
+				err));
+	for (size_t i = 0; i < referrers.count; i++) {
+		TRY(look_at(h, *base_vec_at(&referrers, uint32_t, i), err));
+		TRY(base_step(h->q->work, i, err));
 	}
-	h->has_more |= done >= HOLDERS_LOOKED;
+	h->has_more |= referrers.count == HOLDERS_LOOKED;
 	if (h->count > 1)
 		qsort(h->list, h->count, sizeof(h->list[0]), compare);
 	return HDB_OK;
@@ -568,24 +563,22 @@ static int count_path(struct member_owners *o, struct query_leak_path *path, str
 /*
  * Counts the owners on the paths through all referrers of a member, not just on the shortest path.
  */
-static int count_referrers(struct member_owners *o, struct store_lists *referrers, uint32_t member,
-			   struct hdb_error *err)
+static int count_referrers(struct member_owners *o, uint32_t member, struct hdb_error *err)
 {
 	struct query *q = o->q;
-	const uint32_t *batch;
-	size_t count;
+	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
 
-	TRY(store_lists_begin(referrers, member, NULL, err));
-	TRY(store_lists_next(referrers, &batch, &count, err));
-	for (size_t i = 0; i < count && i < REFERRERS_LOOKED; i++) {
+	TRY(derive_referrers_of(q->derive, member, REFERRERS_LOOKED, &referrers, err));
+	for (size_t i = 0; i < referrers.count; i++) {
+		const uint32_t ix = *base_vec_at(&referrers, uint32_t, i);
 		struct query_leak_path path;
 		uint8_t strength;
 		bool is_above = true;
 
-		TRY(heap_strength(q->heap, batch[i], member, &strength, err));
+		TRY(heap_strength(q->heap, ix, member, &strength, err));
 		if (strength != STORE_STRONG)
 			continue;
-		TRY(query_leak_path_find(q, batch[i], &path, err));
+		TRY(query_leak_path_find(q, ix, &path, err));
 		/*
 		 * A path that already passes the member does not lead to it from outside. A full
 		 * path has no room for the member.
@@ -609,17 +602,14 @@ static int count_referrers(struct member_owners *o, struct store_lists *referrer
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
 {
-	struct store_lists referrers;
 	const struct member_owner *best = NULL;
 	size_t looked = 0;
 
-	TRY(derive_referrers(o->q->derive, &referrers, err));
 	o->count = o->holder_count = 0;
 	memset(o->list, 0, sizeof(o->list));
 	for (; looked < s->members.count && looked < MEMBERS_LOOKED_WIDE && o->steps < STEPS_MAX;
 	     looked++) {
-		TRY(count_referrers(o, &referrers, *base_vec_at(&s->members, uint32_t, looked),
-				    err));
+		TRY(count_referrers(o, *base_vec_at(&s->members, uint32_t, looked), err));
 		TRY(base_step(o->q->work, looked, err));
 	}
 	for (size_t i = 0; i < o->count; i++) {
@@ -850,6 +840,15 @@ static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_err
 	if (heap_is_platform_class(holder->frame))
 		holder->frame[0] = '\0';
 	return HDB_OK;
+}
+
+int query_leak_expect(struct query *q, const struct analysis_suspect *s, struct hdb_error *err)
+{
+	const size_t count =
+		s->members.count < MEMBERS_LOOKED_WIDE ? s->members.count : MEMBERS_LOOKED_WIDE;
+
+	return s->ix != HEAP_NONE ? derive_expect_referrers(q->derive, &s->ix, 1, err) :
+				    derive_expect_referrers(q->derive, s->members.data, count, err);
 }
 
 int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,

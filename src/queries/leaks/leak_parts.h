@@ -206,6 +206,10 @@ int leak_collection_owner(struct query *q, const struct query_leak_path *path,
 int query_leak_culprit(struct query *q, const struct query_leak_path *path, uint32_t suspect_ix,
 		       struct base_text to, struct hdb_error *err);
 
+/* Announces that query_leak_blame will be called for the suspect. */
+int query_leak_expect(struct query *q, const struct analysis_suspect *suspect,
+		      struct hdb_error *err);
+
 /*
  * Finds the path to a suspect and its owners. The path ends at the accumulation point, or at the
  * suspect if it has none. If several objects hold the suspect, the rules in leak_holders.c rank
