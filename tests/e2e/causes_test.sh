@@ -101,12 +101,11 @@ deepcauses|Causes.kept (static)|It is 30,000 exceptions (Exception)
 labels|Causes$Meters.all (static) holds 60,000|(Causes$Meter.count is 1). The keys (Causes$MeterId) combine
 entities|Causes$Unit.entities (static) holds 12,000|No entry was ever removed from the LinkedHashMap.
 answers|Causes$Results.all (static) holds 12,000|The 12,000 CompletableFutures are completed
-loggers|Causes$Loggers.byName (static) holds 12,000|The keys are consecutive numbers (connection-*).
+loggers|Causes$Loggers.byName (static) holds 12,000|No entry was ever removed from the
 states|Causes$Undos.states (static) holds|versions of the same collection
-works|Causes$Works.all (static) holds 12,000|In 100 % of the 12,000 entries, Causes$Work.step is DONE
+works|Causes$Works.all (static) holds 12,000|In 99 % of the 12,000 entries, Causes$Work.step is DONE
 uploads|Causes$Uploads.all (static) holds 12,000|Causes$Upload.finishedAt is not set
 filters|Causes$Filter|form a chain: each holds the next (Causes$Filter.next)
-events|Causes$Events.all (static) holds 12,000|numbered consecutively (Causes$Event.seq). Probably no element was
 samples|Causes$Samples.byTime (static) holds 12,000|The keys are points in time, the oldest of them 8 days before
 uuids|Causes$Seen2.ids (static) holds 60,000|The keys are UUIDs.
 retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)

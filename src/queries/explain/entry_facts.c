@@ -296,7 +296,7 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 		add_day_of(l, &l->dates, text);
 	}
 	if (is_key || !l->has_keys)
-		TRY(entry_add_numbered(l, ix, text, err));
+		entry_add_uuid(l, text);
 	for (uint32_t size = 1; text[0] && text[size] && level < PREFIX_PARTS; size++) {
 		struct feature f = { .level = level, .entry = l->entries, .ix = ix, .size = size };
 
@@ -448,7 +448,6 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	struct heap *heap = l->session->heap;
 	const char *name = heap_class_name_of(heap, ix);
 	struct heap_value value;
-	char text[24];
 
 	if (strcmp(name, "java.util.UUID") == 0) {
 		l->uuids++;
@@ -460,8 +459,7 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	/* Numbers that could be times in seconds are more likely IDs. */
 	if (value.type == HPROF_LONG && value.bits >= TIME_MIN_MS)
 		add_ms(l, &l->dates, value.bits);
-	(void)snprintf(text, sizeof(text), "%" PRIu64, value.bits);
-	return entry_add_numbered(l, ix, text, err);
+	return HDB_OK;
 }
 
 /* Examines the key or the value of an entry. */
@@ -590,7 +588,6 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 	l->has_keys = c->rule->kind == HEAP_MAP || c->rule->kind == HEAP_SET;
 	l->is_map = c->rule->kind == HEAP_MAP;
 	l->noun = l->has_keys ? "keys" : "elements";
-	l->read = count;
 	TRY_FOUND(heap_entries_begin(l->session->heap, c, &entries, err));
 	for (uint64_t i = 0; i < count; i++) {
 		TRY_FOUND(heap_entries_next(&entries, err));
@@ -634,8 +631,7 @@ static void measure(const struct base_vec *features, size_t *at, struct share *o
 		while (*at < features->count && list[*at].level == level &&
 		       list[*at].hash == list[from].hash)
 			++*at;
-		out->least = out->kinds++ ? out->least : list[from].hash;
-		out->greatest = list[from].hash;
+		out->kinds++;
 		out->all += *at - from;
 		if (!out->most || *at - from > out->count ||
 		    (*at - from == out->count && list[from].entry < out->most->entry)) {
@@ -721,8 +717,7 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 }
 
 /* Finds the first level at which most entries have the same value. */
-static int find_share(struct looking *l, uint64_t entries, struct explain_facts *out,
-		      struct hdb_error *err)
+static int find_share(struct looking *l, struct explain_facts *out, struct hdb_error *err)
 {
 	bool is_found = false;
 
@@ -732,7 +727,7 @@ static int find_share(struct looking *l, uint64_t entries, struct explain_facts 
 
 		measure(&l->features, &at, &s);
 		if (s.most->level >= NUMBER_LEVEL)
-			entry_set_kinds(l, &s, entries, out);
+			entry_set_kinds(l, &s, out);
 		else if (s.most->level == FORM_LEVEL)
 			TRY(set_form(l, &s, out, err));
 		else if (s.most->level == SAME_LEVEL)
@@ -996,8 +991,9 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			       "java.util.IdentityHashMap") == 0;
 	l.map_class = c.inner ? heap_class_name_of(session->heap, c.inner_ix) : "";
 	r = look_at_entries(&l, &c, err);
+	out->is_sampled = l.entries < c.size;
 	if (r == HDB_OK && l.entries) {
-		r = find_share(&l, c.size, out, err);
+		r = find_share(&l, out, err);
 		find_same_keys(&l, out);
 		entry_set_changed(&l, out);
 		set_fields(&l, c.size, out);
@@ -1005,6 +1001,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 	}
 	if (r == HDB_OK)
 		r = entry_set_growth(session->heap, &c, out, err);
+	out->is_sampled = false;
 	base_vec_release(&l.features);
 	base_vec_release(&l.keys);
 	base_vec_release(&l.hashed);

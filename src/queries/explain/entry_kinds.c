@@ -1,6 +1,6 @@
 /*
  * queries/explain/entry_kinds.c - determines how a collection was filled, and which kinds of keys
- * and values it contains: entries that were never removed, consecutive numbers, random identifiers,
+ * and values it contains: entries that were never removed, random identifiers,
  * combinations of field values as keys, values that were never finished, and copies.
  *
  * A collection that only grows is not necessarily a fault, because a table may be filled once.
@@ -21,8 +21,6 @@
 
 /* Minimum number of entries for which the history of a collection is reported. */
 #define GROWTH_MIN 1000u
-/* Maximum number of digits of a number in a key. */
-#define DIGITS_MAX 18u
 /* Maximum number of different values in a field that is described as having few values. */
 #define KEYS_FEW 20u
 /* Minimum share of entries that must be of one kind, in percent. */
@@ -90,29 +88,9 @@ static bool is_uuid(const char *text)
 	return i == UUID_BYTES && !text[i];
 }
 
-int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
+void entry_add_uuid(struct looking *l, const char *text)
 {
-	char form[PREFIX_BYTES];
-	size_t end = strlen(text), start;
-	uint64_t number = 0;
-
-	if (is_uuid(text)) {
-		l->uuids++;
-		return HDB_OK;
-	}
-	while (end && !isdigit((unsigned char)text[end - 1]))
-		end--;
-	for (start = end; start && isdigit((unsigned char)text[start - 1]);)
-		start--;
-	if (start == end || end - start > DIGITS_MAX)
-		return HDB_OK;
-	for (size_t i = start; i < end; i++)
-		number = number * 10 + (uint64_t)(text[i] - '0');
-	(void)snprintf(form, sizeof(form), "%.*s*%s", (int)start, text, text + end);
-	if (!l->key_form[0])
-		(void)snprintf(l->key_form, sizeof(l->key_form), "%s", form);
-	return strcmp(form, l->key_form) == 0 ? entry_add(l, NUMBERED_LEVEL, ix, number, err) :
-						HDB_OK;
+	l->uuids += is_uuid(text);
 }
 
 /* ---- copies ---- */
@@ -191,19 +169,6 @@ static bool is_most(const struct looking *l, size_t count)
 	return count * 100 >= (size_t)l->entries * KIND_MIN;
 }
 
-/*
- * Returns whether numbers are all different and consecutive. Of a very large collection, only the
- * first entries are read. They are either in order or in hash order.
- */
-static bool is_consecutive(const struct looking *l, const struct share *s, uint64_t entries)
-{
-	const uint64_t span = s->greatest - s->least;
-
-	return is_most(l, s->all) && s->kinds * 100 >= s->all * KIND_MIN &&
-	       (span / 11 <= l->read / 10 ||
-		(span / 11 <= entries / 10 && span / 9 >= entries / 10));
-}
-
 /* Adds a field of the keys to the sentence, if there is room: "name (few values)". */
 static void describe_key_field(struct looking *l, const struct share *s, struct explain_facts *out)
 {
@@ -227,44 +192,16 @@ static void describe_key_field(struct looking *l, const struct share *s, struct 
 	(void)snprintf(to->text + used, sizeof(to->text) - used, "%s", text);
 }
 
-static void set_numbered(const struct looking *l, const struct share *s, uint64_t entries,
-			 struct explain_facts *out)
-{
-	const bool is_bare = strcmp(l->key_form, "*") == 0;
-	char text[EXPLAIN_CONTENT_MAX];
-
-	if (!is_most(l, s->all) || s->kinds * 100 < s->all * KIND_MIN)
-		return;
-	if (is_consecutive(l, s, entries))
-		(void)snprintf(text, sizeof(text), "The %s are consecutive numbers%s%.60s%s.",
-			       l->noun, is_bare ? "" : " (", is_bare ? "" : l->key_form,
-			       is_bare ? "" : ")");
-	else if (!is_bare)
-		(void)snprintf(text, sizeof(text), "The %s are %.60s with different numbers.",
-			       l->noun, l->key_form);
-	else
-		return;
-	explain_fact_text(out, EXPLAIN_FACT_keys, text);
-}
-
-void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
-		     struct explain_facts *out)
+void entry_set_kinds(struct looking *l, const struct share *s, struct explain_facts *out)
 {
 	const struct value_field *field;
 
-	if (s->most->level == NUMBERED_LEVEL) {
-		set_numbered(l, s, entries, out);
-		return;
-	}
 	if (s->most->level >= KEY_LEVEL) {
 		describe_key_field(l, s, out);
 		return;
 	}
 	assert(s->most->level >= NUMBER_LEVEL);
 	field = &l->fields[s->most->level - NUMBER_LEVEL];
-	if (!field->time && is_consecutive(l, s, entries) &&
-	    out->figures[EXPLAIN_FACT_sequence_field].kind == BASE_NOTHING)
-		entry_set_field(l, field, EXPLAIN_FACT_sequence_field, out);
 	if (s->most->hash != 1 || !is_most(l, s->count) ||
 	    !IS_ONE_OF(field->name, use_count_fields))
 		return;

@@ -26,14 +26,13 @@
 #define SLOTS_COMPARED_MAX 1000000u
 /*
  * Levels of features: prefixes of keys, the form of keys, identity of elements, references and
- * numbers in fields of values, fields of keys, and numbers in keys.
+ * numbers in fields of values, and fields of keys.
  */
 #define FORM_LEVEL PREFIX_PARTS
 #define SAME_LEVEL (FORM_LEVEL + 1)
 #define FIELD_LEVEL (SAME_LEVEL + 1)
 #define NUMBER_LEVEL (FIELD_LEVEL + VALUE_FIELDS)
 #define KEY_LEVEL (NUMBER_LEVEL + VALUE_FIELDS)
-#define NUMBERED_LEVEL (KEY_LEVEL + KEY_FIELDS)
 /* Meaning of a field that contains a point in time or a version number, derived from its name. */
 enum time_kind { TIME_NONE, TIME_EXPIRY, TIME_USE, TIME_BEGIN, TIME_VERSION, TIME_TRIES };
 
@@ -101,10 +100,7 @@ struct looking {
 	 */
 	bool has_keys;
 	const char *noun; /* "keys" or "elements" */
-	uint64_t read;    /* number of entries read */
-	/* the form of the first key, with "*" instead of its last number */
-	char key_form[PREFIX_BYTES];
-	uint32_t uuids; /* keys that are random UUIDs */
+	uint32_t uuids;   /* keys that are random UUIDs */
 	/*
 	 * number of values that are collections, and number of those that have most entries in
 	 * common with the previous one
@@ -125,7 +121,6 @@ struct looking {
 struct share {
 	const struct feature *most;
 	size_t count, all, kinds;
-	uint64_t least, greatest; /* of numbers */
 };
 
 /* ---- entry_facts.c ---- */
@@ -151,17 +146,13 @@ void entry_set_changed(const struct looking *l, struct explain_facts *out);
 /* Adds a number, or a hash, as a feature of the current entry. */
 int entry_add(struct looking *l, uint32_t level, uint32_t ix, uint64_t number,
 	      struct hdb_error *err);
-/* Adds the last number of a key, if all keys are the same except for this number. */
-int entry_add_numbered(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err);
+/* Counts a key that is a UUID in its text form. */
+void entry_add_uuid(struct looking *l, const char *text);
 /* Counts a collection that shares most of its entries with the previous collection. */
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err);
 
-/*
- * Reports the numbers of values, the fields of keys, or the numbers in keys, depending on the level
- * of `s`.
- */
-void entry_set_kinds(struct looking *l, const struct share *s, uint64_t entries,
-		     struct explain_facts *out);
+/* Reports the numbers of values, or the fields of keys, depending on the level of `s`. */
+void entry_set_kinds(struct looking *l, const struct share *s, struct explain_facts *out);
 /*
  * Reports the state that most values have in this field, if the state means finished or unfinished.
  */

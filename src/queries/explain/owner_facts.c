@@ -50,8 +50,9 @@ static const char *const other_words[] = {
 	"timeout", "expir", "evict", "idletime", "capacity", NULL
 };
 /* Fields whose names also contain one of these words are not limits. */
-static const char *const no_limit_words[] = { "count", "num",   "total", "last", "current",
-					      "next",  "index", "unit",  "seq",  NULL };
+static const char *const no_limit_words[] = { "count", "num",     "total",  "last", "current",
+					      "next",  "index",   "unit",   "seq",  "negative",
+					      "batch", "connect", "socket", NULL };
 /*
  * A field whose name contains one of these words, and whose value equals the number of entries, is
  * a limit that was reached.
@@ -80,6 +81,7 @@ struct owners {
 	const struct session *session;
 	struct explain_facts *out;
 	const char *class_name; /* class name of the owner, without its package */
+	bool is_nearest; /* whether it is the nearest owner, or an object with its settings */
 	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;
@@ -144,10 +146,12 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	const struct base_number plain = base_number(number < 0 ? 0 : (uint64_t)number);
 	const char *text = number < 0 ? "-1" : plain.text;
 
-	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0)
+	/* "maxMessagesPerWrite" limits a step, not what is kept. */
+	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0 || strstr(name, "Per"))
 		return;
 	if (number < 0 || number >= LIMIT_NONE || (number == 0 && (is_size || is_life))) {
-		if (is_size || is_life || has_word(lower, other_words))
+		/* A setting of a distant owner may be about something else. */
+		if (o->is_nearest && (is_size || is_life || has_word(lower, other_words)))
 			say(o, EXPLAIN_FACT_limit, name, text);
 	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
 		say(o, EXPLAIN_FACT_bound, name, text);
@@ -332,6 +336,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		if ((is_class || object.kind == STORE_INSTANCE) &&
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
+			o.is_nearest = !owners;
 			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
 			if (!owners++)
 				set_owner(&o, is_largest);

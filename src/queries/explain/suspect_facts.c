@@ -93,13 +93,14 @@ static const struct {
 #include <queries/explain/held.rows.h>
 };
 
+#define FIGURE(name) #name
+static const char *const names[] = {
+#include <queries/explain/suspect_facts.rows.h>
+};
+#undef FIGURE
+
 enum explain_fact explain_fact_of(const char *name)
 {
-#define FIGURE(name) #name
-	static const char *const names[] = {
-#include <queries/explain/suspect_facts.rows.h>
-	};
-#undef FIGURE
 	unsigned no = 0;
 
 	while (no < EXPLAIN_FACT_COUNT && strcmp(names[no], name) != 0)
@@ -107,9 +108,14 @@ enum explain_fact explain_fact_of(const char *name)
 	return (enum explain_fact)no;
 }
 
-/* Rounds a number without libm, so that programs that use the library need not link libm. */
+/*
+ * Rounds a number without libm, so that programs that use the library need not link libm. Nearly
+ * 100 % is not all.
+ */
 static double rounded(double number)
 {
+	if (number > 99 && number < 100)
+		return 99;
 	return number > 0 && number < FACTS_NUMBER_MAX ? (double)(uint64_t)(number + 0.5) : number;
 }
 
@@ -118,6 +124,9 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	assert(no < EXPLAIN_FACT_COUNT);
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
+	/* A sample does not show that something applies to all entries. */
+	if (facts->is_sampled && number == 100 && strstr(names[no], "percent"))
+		facts->figures[no].number = 99;
 	facts->figures[no].is_about = false;
 }
 

@@ -46,6 +46,7 @@ struct explain_figure {
 struct explain_facts {
 	const struct analysis_suspect *suspect;
 	bool is_counted; /* whether explain_facts_count was called */
+	bool is_sampled; /* whether the figures being set are of a sample of the entries */
 	struct explain_figure figures[EXPLAIN_FACT_COUNT];
 };
 

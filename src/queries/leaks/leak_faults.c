@@ -121,7 +121,7 @@ static size_t length_without_keeper(const char *says)
  */
 static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
 {
-	struct query_leak_fault new = { .answer = *answer };
+	struct query_leak_fault new = { .answer = *answer, .equal = 1, .same_keeper = 1 };
 	const size_t length = length_without_keeper(answer->says);
 
 	for (size_t i = 0; i < faults->count; i++) {
@@ -129,8 +129,20 @@ static int keep(struct base_vec *faults, const struct explain_answer *answer, st
 
 		if (old->answer.rule != answer->rule)
 			continue;
-		old->more += length != length_without_keeper(old->answer.says) ||
-			     strncmp(old->answer.says, answer->says, length) != 0;
+		if (length != length_without_keeper(old->answer.says) ||
+		    strncmp(old->answer.says, answer->says, length) != 0) {
+			old->more++;
+			return HDB_OK;
+		}
+		/* The named keeper is the candidate of a majority vote (Boyer and Moore). */
+		old->equal++;
+		if (strcmp(old->answer.says, answer->says) == 0)
+			old->same_keeper++;
+		else if (old->same_keeper * 2 < old->equal)
+			*old = (struct query_leak_fault){ .answer = *answer,
+							  .more = old->more,
+							  .equal = old->equal,
+							  .same_keeper = 1 };
 		return HDB_OK;
 	}
 	return base_vec_push(faults, &new, sizeof(new), err);
@@ -170,6 +182,13 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, err));
 		if (r == HDB_OK)
 			TRY(keep(faults, &answer, err));
+	}
+	/* If the objects that a rule counts have different keepers, none of them is named. */
+	for (size_t i = 0; i < faults->count; i++) {
+		struct query_leak_fault *fault = base_vec_at(faults, struct query_leak_fault, i);
+
+		if (fault->same_keeper * 2 < fault->equal)
+			fault->answer.says[length_without_keeper(fault->answer.says)] = '\0';
 	}
 	return HDB_OK;
 }

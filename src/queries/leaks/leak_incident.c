@@ -115,6 +115,7 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	if (states > n->list[no].count / 2)
 		out->state = state;
 	if (blockers > n->list[no].count / 2 && common.lock_ix != HEAP_NONE) {
+		out->blocked = blockers;
 		out->blocker_ix = common.lock_ix;
 		out->owner_ix = common.owner_ix;
 		out->is_monitor = common.is_monitor;
@@ -156,6 +157,7 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	/* `members` is only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;
+		out->blocked = 0; /* unknown */
 		out->count = out->count * suspect->count / suspect->members.count;
 		out->bytes *= out->count;
 	}

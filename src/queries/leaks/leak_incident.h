@@ -31,6 +31,7 @@ struct leak_incident {
 	 * if unknown
 	 */
 	uint32_t blocker_ix, owner_ix;
+	uint64_t blocked; /* number of threads that are waiting for it; 0 if unknown */
 	/* whether the threads are blocked on the monitor of blocker_ix, which the owner holds */
 	bool is_monitor;
 };

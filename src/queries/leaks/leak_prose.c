@@ -435,7 +435,11 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 			word = words[i].word;
 	if (!incident->is_most || !word)
 		return HDB_OK;
-	add(to, ", %s", word);
+	add(to, ", ");
+	if (incident->blocker_ix != HEAP_NONE && incident->blocked < incident->count)
+		add(to, "%s of them ",
+		    incident->blocked ? base_number(incident->blocked).text : "most");
+	add(to, "%s", word);
 	if (incident->frame[0]) {
 		add(to, " in ");
 		query_leak_add_short(to, incident->frame);
