@@ -81,7 +81,7 @@ struct owners {
 	const struct session *session;
 	struct explain_facts *out;
 	const char *class_name; /* class name of the owner, without its package */
-	bool is_nearest; /* whether it is the nearest owner, or an object with its settings */
+	bool is_nearest;        /* whether it is the nearest owner, or has the settings of it */
 	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;

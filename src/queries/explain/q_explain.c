@@ -244,7 +244,7 @@ static int find_next(struct query *q, struct hdb_error *err)
 			    !explain_is_fault(s->answer.rule))
 				r = HDB_NOTFOUND;
 			else
-				r = query_leak_add_keeper(q, &s->answer, err);
+				r = query_leak_add_keeper(q, &s->answer, false, err);
 		}
 		if (r != HDB_OK)
 			continue;

@@ -10,6 +10,7 @@
 #include "analysis/describe.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/idmap.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "heap/collections/collections.h"
@@ -19,6 +20,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 /*
  * Maximum number of entries examined by kind(), and maximum number of different classes among them.
@@ -181,6 +183,9 @@ static int simple_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	base_value_set_text(out,
 			    inspect_simple_name(heap_class_name_of(s->subject->session->heap, ix)));
+	/* A lambda is named by its class: the rest of its name is generated. */
+	if (strstr(out->text, "$$Lambda"))
+		*strstr(out->text, "$$Lambda") = '\0';
 	return HDB_OK;
 }
 
@@ -215,6 +220,7 @@ struct entry_taker {
 	int (*take)(struct scan *s, uint32_t ix, void *ctx);
 	void *ctx;
 	uint64_t most; /* maximum number of entries */
+	bool of_keys;  /* whether the keys of a map are passed instead of its values */
 };
 
 static int give_entry(struct scan *s, const struct heap_value *value,
@@ -277,7 +283,7 @@ static int walk_entries(struct scan *s, uint32_t ix, const struct entry_taker *t
 	TRY_FOUND(heap_entries_begin(heap, &collection, &entries, s->err));
 	while (left-- && s->subject->steps) {
 		TRY_FOUND(heap_entries_next(&entries, s->err));
-		TRY_FOUND(give_entry(s, &entries.value, taker));
+		TRY_FOUND(give_entry(s, taker->of_keys ? &entries.key : &entries.value, taker));
 	}
 	return HDB_OK;
 }
@@ -286,7 +292,7 @@ static int first_of(struct scan *s, uint32_t ix, struct base_value *out)
 {
 	struct entry_kinds kinds = { .first_ix = HEAP_NONE };
 
-	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, FIRST_PLACES }));
+	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, FIRST_PLACES, false }));
 	if (kinds.first_ix == HEAP_NONE)
 		return HDB_OK;
 	out->kind = BASE_OBJECT;
@@ -302,7 +308,7 @@ static int kind_of(struct scan *s, uint32_t ix, struct base_value *out)
 	char *lambda;
 	unsigned most = 0;
 
-	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, KIND_ENTRIES }));
+	TRY(walk_entries(s, ix, &(struct entry_taker){ count_kind, &kinds, KIND_ENTRIES, false }));
 	if (!kinds.classes)
 		return HDB_OK;
 	for (unsigned i = 1; i < kinds.classes; i++)
@@ -404,13 +410,221 @@ static int add_entry(struct scan *s, uint32_t ix, void *ctx)
 static int sum_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	struct addition addition = { a->expression, 0 };
-	const struct entry_taker taker = { add_entry, &addition, UINT64_MAX };
+	const struct entry_taker taker = { add_entry, &addition, UINT64_MAX, false };
 
 	if (a->value->kind != BASE_OBJECT)
 		return HDB_OK;
 	TRY(walk_entries(s, a->value->object, &taker));
 	base_value_set_number(out, addition.sum);
 	return HDB_OK;
+}
+
+/* ---- most(), most_count(): the most frequent value of an expression ---- */
+
+/* The value of an expression at one entry. */
+struct valued {
+	uint64_t hash;
+	uint32_t ix;
+};
+BASE_ORDER(compare_valued, struct valued, BASE_UP(hash), BASE_UP(ix))
+
+struct values {
+	uint32_t expression;
+	struct base_vec list; /* struct valued */
+};
+
+static int add_value_of(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct values *values = ctx;
+	struct base_value value = { .kind = BASE_NOTHING };
+	struct valued valued = { .ix = ix };
+
+	if (!s->subject->steps)
+		return HDB_OK;
+	s->subject->steps--;
+	TRY(evaluate_at(s, ix, values->expression, &value));
+	if (value.kind != BASE_STRING)
+		return HDB_OK;
+	valued.hash = XXH3_64bits_withSeed(value.text, strlen(value.text), base_hash_seed());
+	return base_vec_push(&values->list, &valued, sizeof(valued), s->err);
+}
+
+/* Finds the most frequent string. Sets *count to 0 if there is none. */
+static int find_most(struct scan *s, const struct base_arguments *a, struct base_value *out,
+		     uint64_t *count)
+{
+	struct values values = { .expression = a->expression };
+	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
+	const struct valued *all;
+	uint32_t ix = HEAP_NONE;
+	int r;
+
+	*count = 0;
+	if (a->value->kind != BASE_OBJECT)
+		return HDB_OK;
+	r = walk_entries(s, a->value->object,
+			 &(struct entry_taker){ add_value_of, &values, UINT64_MAX, false });
+	list = values.list;
+	TRY(r);
+	base_vec_sort(&list, sizeof(struct valued), compare_valued);
+	all = list.data;
+	for (size_t from = 0, to; from < list.count; from = to) {
+		for (to = from; to < list.count && all[to].hash == all[from].hash;)
+			to++;
+		if (to - from > *count) {
+			*count = to - from;
+			ix = all[from].ix;
+		}
+	}
+	return ix == HEAP_NONE ? HDB_OK : evaluate_at(s, ix, a->expression, out);
+}
+
+static int most_of(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	uint64_t count;
+
+	return find_most(s, a, out, &count);
+}
+
+static int most_count(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	struct base_value most = { .kind = BASE_NOTHING };
+	uint64_t count;
+
+	TRY(find_most(s, a, &most, &count));
+	if (count)
+		base_value_set_number(out, (double)count);
+	return HDB_OK;
+}
+
+/* ---- varied(): the label with the most different values ---- */
+
+/* Maximum number of labels of a metric. */
+#define LABELS_MAX 16u
+
+/* The value of a label, which is a tag with a key, or one of the strings of a list. */
+struct label_value {
+	uint64_t label, value;
+	uint32_t label_ix; /* the string that names the label */
+};
+BASE_ORDER(compare_labels, struct label_value, BASE_UP(label), BASE_UP(value))
+
+struct labels {
+	const char *path; /* from an entry to its tags */
+	uint32_t names[LABELS_MAX];
+	uint64_t count, at;   /* names, and the position of the current string */
+	struct base_vec list; /* struct label_value */
+};
+
+static int hash_string(struct scan *s, uint32_t ix, uint64_t *out)
+{
+	char text[EXPLAIN_VALUE_MAX];
+
+	*out = 0;
+	TRY_FOUND(heap_string(s->subject->session->heap, ix, text, sizeof(text), s->err));
+	*out = XXH3_64bits_withSeed(text, strlen(text), base_hash_seed());
+	return HDB_OK;
+}
+
+/* Records the name of a label. */
+static int take_name(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct labels *labels = ctx;
+
+	(void)s;
+	labels->names[labels->count++] = ix;
+	return HDB_OK;
+}
+
+/* Adds a string of a list, or a tag with the fields `key` and `value`. */
+static int take_label(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct heap *heap = s->subject->session->heap;
+	struct labels *labels = ctx;
+	struct label_value label = { .label = labels->at };
+	uint32_t value_ix = ix;
+
+	if (!s->subject->steps)
+		return HDB_OK;
+	s->subject->steps--;
+	if (labels->path) {
+		TRY_FOUND(heap_path_object(heap, ix, "key", &label.label_ix, s->err));
+		TRY_FOUND(heap_path_object(heap, ix, "value", &value_ix, s->err));
+		TRY(hash_string(s, label.label_ix, &label.label));
+	} else {
+		if (labels->at >= labels->count)
+			return HDB_OK;
+		label.label_ix = labels->names[labels->at++];
+	}
+	TRY(hash_string(s, value_ix, &label.value));
+	return base_vec_push(&labels->list, &label, sizeof(label), s->err);
+}
+
+/* Adds the labels of an entry, which is a list of strings or leads to an array of tags. */
+static int take_labels(struct scan *s, uint32_t ix, void *ctx)
+{
+	struct labels *labels = ctx;
+
+	labels->at = 0;
+	if (labels->path)
+		TRY_FOUND(
+			heap_path_object(s->subject->session->heap, ix, labels->path, &ix, s->err));
+	return walk_entries(s, ix, &(struct entry_taker){ take_label, ctx, LABELS_MAX, false });
+}
+
+/* Writes the label with the most different values: "uri has 7,000 different values". */
+static int write_varied(struct scan *s, const struct base_vec *list, struct base_value *out)
+{
+	const struct label_value *all = list->data;
+	uint64_t best = 1;
+	uint32_t best_ix = HEAP_NONE;
+	char name[EXPLAIN_VALUE_MAX - 64];
+
+	for (size_t from = 0, to; from < list->count; from = to) {
+		uint64_t kinds = 0;
+
+		for (to = from; to < list->count && all[to].label == all[from].label; to++)
+			kinds += to == from || all[to].value != all[to - 1].value;
+		if (kinds > best) {
+			best = kinds;
+			best_ix = all[from].label_ix;
+		}
+	}
+	if (best_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY_FOUND(heap_string(s->subject->session->heap, best_ix, name, sizeof(name), s->err));
+	out->kind = BASE_STRING;
+	(void)snprintf(out->text, sizeof(out->text), "%s has %s different values", name,
+		       base_number(best).text);
+	return HDB_OK;
+}
+
+/* varied(MAP, NAMES): see rules/README.md. */
+static int varied(struct scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	struct labels labels = { .path = NULL };
+	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
+	const char *names = strchr(a->text, ',');
+	char map[BASE_WORD_MAX];
+	uint32_t map_ix, names_ix;
+	int r;
+
+	(void)snprintf(map, sizeof(map), "%.*s", (int)strcspn(a->text, ","), a->text);
+	names = names ? names + 1 + strspn(names + 1, " ") : "";
+	TRY_FOUND(heap_path_object(heap, s->subject->ix, map, &map_ix, s->err));
+	TRY_ERRORS(r = heap_path_object(heap, s->subject->ix, names, &names_ix, s->err));
+	if (r == HDB_OK)
+		TRY(walk_entries(s, names_ix,
+				 &(struct entry_taker){ take_name, &labels, LABELS_MAX, false }));
+	else
+		labels.path = names;
+	r = walk_entries(s, map_ix,
+			 &(struct entry_taker){ take_labels, &labels, UINT64_MAX, !labels.path });
+	list = labels.list;
+	TRY(r);
+	base_vec_sort(&list, sizeof(struct label_value), compare_labels);
+	return write_varied(s, &list, out);
 }
 
 /*
@@ -771,6 +985,59 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
+/* waiters(): returns the number of threads that wait for a condition of a lock. */
+static int waiters_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	double count = 0;
+	int r;
+
+	TRY_ERRORS(r = heap_path_object(heap, ix, "firstWaiter", &ix, s->err));
+	for (; r == HDB_OK && s->subject->steps; s->subject->steps--, count++)
+		TRY_ERRORS(r = heap_path_object(heap, ix, "nextWaiter", &ix, s->err));
+	if (count > 0)
+		base_value_set_number(out, count);
+	return HDB_OK;
+}
+
+/*
+ * user(): names the first thread with a local variable that refers to the object, or to an object
+ * with a field that does, and the method: "http-worker-2 in a.Export.write(Export.java:12)".
+ */
+static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	uint64_t id;
+
+	TRY(heap_load_roots(heap, s->err));
+	TRY(heap_id(heap, ix, &id, s->err));
+	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++, s->subject->steps--) {
+		const struct store_root *root = &heap->roots.records[i];
+		bool found = root->ix == ix;
+		char name[EXPLAIN_VALUE_MAX / 2] = "", frame[EXPLAIN_VALUE_MAX / 2] = "";
+		struct store_thread thread;
+		struct store_trace trace;
+
+		if (!root->is_local)
+			continue;
+		if (!found)
+			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
+		if (!found)
+			continue;
+		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, s->err));
+		TRY_FOUND(heap_thread_name(heap, thread.ix, name, sizeof(name), s->err));
+		TRY_FOUND(heap_trace(heap, thread.trace_serial, &trace, s->err));
+		TRY(heap_own_frame(heap, &trace,
+				   root->frame_number == STORE_NONE ? 0 : root->frame_number,
+				   BASE_TEXT(frame), s->err));
+		out->kind = BASE_STRING;
+		(void)snprintf(out->text, sizeof(out->text), "%.100s%s%.300s", name,
+			       frame[0] ? " in " : "", frame);
+		return HDB_OK;
+	}
+	return HDB_OK;
+}
+
 /*
  * reaches(PATH, PATH): returns whether the first object, or an object in one of its fields, refers
  * to the second object.
@@ -886,6 +1153,8 @@ static int least(struct scan *s, const struct base_arguments *a, struct base_val
 	X("string", VALUE, string_of, NULL) \
 	X("thread", VALUE, thread_of, NULL) \
 	X("users", VALUE, users_of, NULL) \
+	X("user", VALUE, user_of, NULL) \
+	X("waiters", VALUE, waiters_of, NULL) \
 	X("represents", VALUE, represented_by, NULL) \
 	X("simple", VALUE, simple_of, NULL) \
 	X("entry", VALUE, entry_of, NULL) \
@@ -901,6 +1170,9 @@ static int least(struct scan *s, const struct base_arguments *a, struct base_val
 	X("exists", VALUE, NULL, exists) \
 	X("static", VALUE, NULL, static_of) \
 	X("sum", EXPRESSION, NULL, sum_of) \
+	X("most", EXPRESSION, NULL, most_of) \
+	X("most_count", EXPRESSION, NULL, most_count) \
+	X("varied", RAW, NULL, varied) \
 	X("referrer", TEXT, NULL, referrer_of) \
 	X("instances", EXPRESSION, NULL, instances_of) \
 	X("instance", EXPRESSION, NULL, instance_of)

@@ -68,7 +68,8 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 
 /* ---- faults ---- */
 
-int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_error *err)
+int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fault,
+			  struct hdb_error *err)
 {
 	struct query_leak_owner owner = { .named = 0 };
 	struct leak_holder *keeper = &owner.list[0];
@@ -79,7 +80,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, struct hdb_
 	uint32_t element_ix;
 	size_t step;
 
-	if (a->rule->verdict != EXPLAIN_LEAK)
+	if (a->rule->verdict != EXPLAIN_LEAK && !is_fault)
 		return HDB_OK;
 	TRY(query_leak_path_find(q, a->kept_ix, &path, err));
 	path.is_end_kept = true;
@@ -179,7 +180,7 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 				   &answer, err));
 		if (r != HDB_OK || !is_fault(&answer, least_bytes))
 			continue;
-		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, err));
+		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, true, err));
 		if (r == HDB_OK)
 			TRY(keep(faults, &answer, err));
 	}

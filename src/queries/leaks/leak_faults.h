@@ -35,9 +35,11 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 
 /*
  * Appends the owner of the faulty object to the rule's text: " Kept by Registry.loaders." Does
- * nothing for verdicts other than leaks. Returns HDB_NOTFOUND if the object is only waiting for its
- * finalizer and will then be freed, so it is not a leak.
+ * nothing for verdicts other than leaks, unless the row shows only this text (is_fault). Returns
+ * HDB_NOTFOUND if the object is only waiting for its finalizer and will then be freed, so it is not
+ * a leak.
  */
-int query_leak_add_keeper(struct query *q, struct explain_answer *answer, struct hdb_error *err);
+int query_leak_add_keeper(struct query *q, struct explain_answer *answer, bool is_fault,
+			  struct hdb_error *err);
 
 #endif

@@ -95,6 +95,25 @@ static int explain_itself(struct query *q, const struct leak_findings *l, struct
 	return explain_suspect(&q->session, &l->rules, &f->suspect, &f->answer, err);
 }
 
+/*
+ * A cache whose size a rule about its class explains may also have faulty keys. Then the rule about
+ * the keys says more.
+ */
+static int check_keys(struct query *q, const struct leak_findings *l, struct leak_finding *f,
+		      struct hdb_error *err)
+{
+	const struct explain_answer known = f->answer;
+	int r;
+
+	if (!strstr(known.rule->source, "ache"))
+		return HDB_OK;
+	TRY_ERRORS(r = explain_itself(q, l, f, err));
+	if (r != HDB_OK || !strstr(f->answer.rule->name, "-keys") ||
+	    f->answer.rule->verdict != EXPLAIN_MISCONFIGURED)
+		f->answer = known;
+	return HDB_OK;
+}
+
 /* Adds a finding: a suspect, its owner, and the rule that explains it. */
 static int add_finding(struct query *q, struct leak_findings *l,
 		       const struct analysis_suspect *suspect, struct hdb_error *err)
@@ -112,8 +131,10 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
 	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
 		TRY_ERRORS(r = explain[i](q, l, f, err));
+		if (r == HDB_OK && i == 0)
+			TRY(check_keys(q, l, f, err));
 		if (r == HDB_OK)
-			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, err));
+			TRY_ERRORS(r = query_leak_add_keeper(q, &f->answer, false, err));
 	}
 	if (r != HDB_OK)
 		f->answer.rule = NULL;
@@ -295,7 +316,7 @@ static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_erro
 		       fault.answer.rule->advice);
 	fault.answer.ix = fault.answer.kept_ix = found.ix;
 	fault.answer.retained_bytes = found.bytes;
-	TRY_ERRORS(r = query_leak_add_keeper(q, &fault.answer, err));
+	TRY_ERRORS(r = query_leak_add_keeper(q, &fault.answer, false, err));
 	l->suspects.is_loaders_listed = true;
 	return add_fault(q, l, &fault, err);
 }

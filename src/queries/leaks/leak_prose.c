@@ -568,7 +568,7 @@ static int add_details(struct query *q, const struct query_leak_suspect *about,
 	const uint64_t each = each_of(held);
 	/* In a group of threads, the rest consists of other threads, not of keys and tables. */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
-	uint64_t largest = 0;
+	uint64_t largest = 0, point = 0;
 
 	if (about->incident)
 		TRY(find_largest(q, s, each, &largest, err));
@@ -578,7 +578,14 @@ static int add_details(struct query *q, const struct query_leak_suspect *about,
 		    held->count == 1 && !held->text ? "" : " each");
 	if (held->class_no != HEAP_NONE)
 		TRY(add_loader(q, held->class_no, to, err));
-	if (held->bytes < s->retained_bytes / part * (part - 1))
+	if (held->bytes >= s->retained_bytes / part * (part - 1))
+		return HDB_OK;
+	if (s->ix != HEAP_NONE && s->point_ix != HEAP_NONE)
+		TRY(derive_retained(q->derive, s->point_ix, &point, err));
+	/* The size of the suspect is not that of the named field. */
+	if (point && point < s->retained_bytes / 10 * 9)
+		add(to, ", %s of %s", base_size(point).text, base_size(s->retained_bytes).text);
+	else
 		add(to, " and others");
 	return HDB_OK;
 }

@@ -271,7 +271,13 @@ static int add_times(struct line *line, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Moves suspects that are large by design to the end. */
+/* Returns whether a line is about a small object that is large by design. */
+static bool is_small_design(const struct line *line)
+{
+	return line->is_by_design && line->retained_bytes < DESIGN_BYTES_MIN;
+}
+
+/* Moves lines about small objects that are large by design to the end, where they are dropped. */
 static int order_lines(struct overview *o, struct hdb_error *err)
 {
 	struct base_vec ordered = { 0 };
@@ -281,7 +287,7 @@ static int order_lines(struct overview *o, struct hdb_error *err)
 		for (size_t i = 0; r == HDB_OK && i < o->lines.count; i++) {
 			struct line *line = base_vec_at(&o->lines, struct line, i);
 
-			if (line->is_by_design == (pass == 1))
+			if (is_small_design(line) == (pass == 1))
 				r = base_vec_push(&ordered, line, sizeof(*line), err);
 		}
 	if (r != HDB_OK) {
@@ -540,9 +546,7 @@ static int open_overview(struct query *q, struct hdb_error *err)
 		TRY(add_times(base_vec_at(&o->lines, struct line, i), err));
 	TRY(order_lines(q->state, err));
 	for (q->total = o->lines.count; q->total > 1; q->total--) {
-		const struct line *line = base_vec_at(&o->lines, struct line, q->total - 1);
-
-		if (!line->is_by_design || line->retained_bytes >= DESIGN_BYTES_MIN)
+		if (!is_small_design(base_vec_at(&o->lines, struct line, q->total - 1)))
 			break;
 	}
 	hidden.rows = o->lines.count - q->total;
