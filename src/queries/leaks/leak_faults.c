@@ -6,6 +6,7 @@
 #include "queries/leaks/leak_faults.h"
 
 #include "base/glob.h"
+#include "heap/platform_classes.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_prose.h"
@@ -80,7 +81,9 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	uint32_t element_ix;
 	size_t step;
 
-	if (a->rule->verdict != EXPLAIN_LEAK && !is_fault)
+	/* A sentence about its threads may follow the text about a queue or pool of the JDK. */
+	if (a->rule->verdict != EXPLAIN_LEAK &&
+	    (!is_fault || heap_is_platform_class(heap_class_name_of(q->heap, a->ix))))
 		return HDB_OK;
 	TRY(query_leak_path_find(q, a->kept_ix, &path, err));
 	path.is_end_kept = true;
