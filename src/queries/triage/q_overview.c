@@ -424,6 +424,31 @@ static int is_in_leaks(struct query *q, const struct query *row, bool *out, stru
 	return HDB_OK;
 }
 
+/* Finds the suspect that is held by the field that a finding about listeners names, or NULL. */
+static struct line *suspect_of_field(const struct overview *o, const struct query *row)
+{
+	const struct hdb_value *detail = query_cell(row, "detail");
+	char field[128];
+	const char *name;
+
+	if (!query_cell_is(row, "rule", "listeners-field") || detail->type != HDB_TYPE_TEXT)
+		return NULL;
+	/* "in a.b.Bus.listeners (static)" */
+	if (detail->text_size < 3)
+		return NULL;
+	(void)snprintf(field, sizeof(field), "%.*s", (int)detail->text_size - 3, detail->text + 3);
+	field[strcspn(field, " ")] = '\0';
+	name = strrchr(field, '.');
+	for (size_t i = 0; name && i < o->lines.count; i++) {
+		struct line *line = base_vec_at(&o->lines, struct line, i);
+
+		if (strcmp(line->kind, "suspect") == 0 && line->texts[TEXT] &&
+		    strstr(line->texts[TEXT], name))
+			return line;
+	}
+	return NULL;
+}
+
 static int read_finding(struct query *q, const struct query *row, struct hdb_error *err)
 {
 	struct overview *o = q->state;
@@ -433,6 +458,14 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	TRY(is_in_leaks(q, row, &is_known, err));
 	if (is_known)
 		return HDB_OK;
+	line = suspect_of_field(o, row);
+	if (line)
+		return line->texts[EXPLANATION] ?
+			       HDB_OK :
+			       BASE_COPY(
+				       line->texts[EXPLANATION],
+				       "These are listeners: are they registered and never removed?",
+				       "a string", err);
 	TRY(add_line(q, row, "finding", err));
 	line = base_vec_at(&o->lines, struct line, o->lines.count - 1);
 	is_out = query_cell_is(row, "rule", "out-of-memory");
