@@ -82,7 +82,7 @@ struct graph_near_options {
 	uint32_t *parent; /* node_count entries, set only for nodes that are found */
 	/*
 	 * Reads the row of a node, valid until the next call, and sets the kinds of the node and
-	 * its targets. `ctx` is that of the costs. If the row has more than references_max targets,
+	 * its targets. `ctx` is costs.ctx. If the row has more than references_max targets,
 	 * only the count is needed.
 	 */
 	int (*row)(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err);

@@ -114,7 +114,7 @@ static void find_beside(struct heap *heap)
 }
 
 /*
- * Checks whether the dump has changed. O_NONBLOCK is needed because the path may meanwhile be a
+ * Checks whether the dump has changed. O_NONBLOCK is needed because the path may now name a
  * FIFO. A missing dump is not stale, because the database answers queries without it.
  */
 static int find_stale(struct heap *heap, struct hdb_error *err)

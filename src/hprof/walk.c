@@ -307,8 +307,8 @@ static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event 
 	hprof_walk_problem(walk, event,
 			   &(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, rec->offset,
 						 found.offset - rec->offset },
-			   "%s record at offset %" PRIu64 " has a wrong length (%" PRIu64 "): "
-			   "resumed at offset %" PRIu64,
+			   "%s record at offset %" PRIu64 " has an invalid length (%" PRIu64 "): "
+			   "reading resumed at offset %" PRIu64,
 			   hprof_tag_name(rec->tag), rec->offset, rec->body_size, found.offset);
 	return 1;
 }

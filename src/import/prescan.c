@@ -247,8 +247,8 @@ static inline int read_one(struct import_prescan *a, struct reading *w, const un
 }
 
 /*
- * Reads the objects that begin before `stop`, up to the maximum for a run. Returns HDB_END if
- * another sub-record follows.
+ * Reads the objects that begin before `stop`, up to the maximum for a run. Returns HDB_END if what
+ * follows is not a complete instance or array.
  */
 static inline int read_objects(struct import_prescan *a, struct reading *w, uint64_t stop,
 			       const unsigned id_size, struct hdb_error *err)
@@ -279,7 +279,7 @@ static int keep_run(struct import_prescan *a, unsigned id_size, struct reading *
 
 /*
  * Reads a run from *at. Returns HDB_OK if the run is full or `until` is reached, and HDB_END if
- * another sub-record follows. Drops an empty run.
+ * what follows is not a complete instance or array. Drops an empty run.
  */
 static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, uint64_t until,
 		    struct hdb_error *err)

@@ -26,7 +26,7 @@ struct rewrite_renames {
 	struct base_vec name;    /* bytes of the new name being built */
 };
 
-/* Reads the file. Fails with HDB_EFORMAT and names the line if one is invalid. */
+/* Reads the file. If a line is invalid, fails with HDB_EFORMAT and names the line. */
 int rewrite_renames_read(struct rewrite_renames *renames, const char *path, struct hdb_error *err);
 void rewrite_renames_release(struct rewrite_renames *renames);
 

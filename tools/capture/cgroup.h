@@ -1,5 +1,5 @@
 /*
- * capture/cgroup.h - the memory limit of a process, from cgroups of version 1, 2 or both.
+ * capture/cgroup.h - the memory limit of a process, read from cgroup v1, cgroup v2, or both.
  */
 #ifndef CAPTURE_CGROUP_H
 #define CAPTURE_CGROUP_H

@@ -152,7 +152,7 @@ struct mcp_call {
 	/*
 	 * Asks the user for consent. Returns HDB_OK if the user agrees, or HDB_END if the question
 	 * is returned as the answer to the call, which the client then repeats with the user's
-	 * reply. Otherwise fails with HDB_EUSAGE. `option` is the option of the command that makes
+	 * reply. Otherwise fails with HDB_EUSAGE. `option` is the command-line option that makes
 	 * the question unnecessary.
 	 */
 	int (*consent)(void *ctx, const char *question, const char *option, struct hdb_error *err);

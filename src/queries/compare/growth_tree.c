@@ -65,8 +65,8 @@ struct walk {
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * by name and lateness: 1 + index of the group; may be left over from an earlier node,
-	 * whose group then has another name
+	 * Indexed by name and is_late: 1 + index of the group. An entry may be stale, from an
+	 * earlier node: find_group checks that this group exists and has this name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*

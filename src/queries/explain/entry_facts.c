@@ -814,7 +814,7 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
 }
 
-/* Reports the lowest number of attempts, if all values have such a number. */
+/* Reports the lowest number of attempts if every value has an attempt counter. */
 static void set_tries(const struct looking *l, const struct value_field *field,
 		      struct explain_facts *out)
 {

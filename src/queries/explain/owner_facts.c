@@ -23,7 +23,7 @@
 #include <string.h>
 
 /*
- * Maximum number of objects above the collection to examine, and of owners whose fields are read.
+ * Maximum number of objects to examine above the collection, and of owners whose fields are read.
  */
 #define OWNER_CLIMBS 256u
 #define OWNERS_MAX 4u

@@ -54,7 +54,8 @@ int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *o
 
 /*
  * Finds the references through which step `i` holds the next step. Sets out->count to 0 for the
- * last step, for a step before omitted ones, and if the dump with the field names is not available.
+ * last step, for a step that omitted steps follow, and if the dump, which has the field names, is
+ * not available.
  */
 int query_leak_link(struct query *q, const struct query_leak_path *path, size_t i,
 		    struct analysis_link *out, struct hdb_error *err);

@@ -85,7 +85,7 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 		base_value_set_number(out, named[i].value);
 		return HDB_OK;
 	}
-	return hdb_fail(err, HDB_EBUG, "triage.rules: unknown part \"%s\" of a measure", path);
+	return hdb_fail(err, HDB_EBUG, "triage.rules: unknown name \"%s\" in a measure", path);
 }
 
 /*

@@ -112,7 +112,7 @@ def _run_options(parser):
                         help='add a table, such as "copies=duplicates --arrays --limit 50"')
     parser.add_argument("--timeout", type=float, default=0, help="maximum number of seconds per dump")
     parser.add_argument("--work", help="directory for temporary databases")
-    parser.add_argument("--fetch", metavar="COMMAND", help="shell command that prints a dump, such as "
+    parser.add_argument("--fetch", metavar="COMMAND", help="shell command that writes a dump to standard output, such as "
                         "'aws s3 cp {} -'; {} is replaced by the name of the dump in the listing")
     parser.add_argument("--retry", action="store_true", help="retry dumps whose import failed before")
     parser.add_argument("--keep", metavar="30d", help="skip dumps that `prune` would remove")

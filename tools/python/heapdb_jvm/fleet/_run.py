@@ -32,7 +32,7 @@ class Settings:
     queries: additional tables, {"table": "query --option value"}.
     timeout: maximum number of seconds per dump.
     work: directory for temporary databases. Each needs about half the dump's size.
-    fetch: shell command that prints a dump of the listing, with {} for its name, such as "aws s3 cp {} -".
+    fetch: shell command that writes a dump of the listing to standard output, with {} for its name, such as "aws s3 cp {} -".
     """
 
     def __init__(self, *, memory=0, threads=1, sizes="vm", salvage=False, queries=None, timeout=0,
