@@ -35,8 +35,11 @@ static int read_row(struct cli *cli, struct timeline *t, const char *path)
 			  android_memory_read(file.data, file.size, &memory, &cli->err)));
 	total = android_memory_find(&memory, ANDROID_MEMORY, "TOTAL");
 	if (!total)
-		return hdb_fail(&cli->err, HDB_EFORMAT,
-				"%s: expected the output of `dumpsys meminfo` or smaps for a single process", path);
+		return hdb_fail(
+			&cli->err, HDB_EFORMAT,
+			"%s: expected the output of `dumpsys meminfo` or smaps for a single "
+			"process",
+			path);
 	cells[CAPTURE] = text_value(path);
 	t->first_ms = t->count++ ? t->first_ms : memory.uptime_ms;
 	if (memory.uptime_ms && t->first_ms)
