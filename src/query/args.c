@@ -44,8 +44,8 @@ static int unknown_option(const struct query_def *def, const char *name, struct 
 		add_to_list(&list, o);
 	if (!list.used)
 		return hdb_fail(err, HDB_EUSAGE,
-				"unknown option --%s: %s has no options of its own",
-				name, def->spec.name);
+				"unknown option --%s: %s has no options of its own", name,
+				def->spec.name);
 	return hdb_fail(err, HDB_EUSAGE, "%s has no option --%s; available options: %s",
 			def->spec.name, name, list.text);
 }
