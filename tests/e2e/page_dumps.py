@@ -24,6 +24,24 @@ COUNT = """(() => { const facts = document.querySelector('main dl.facts b'), row
     const of = /of ([\\d,]+) (rows|threads)|^([\\d,]+) (rows|threads)/.exec(rows?.innerText ?? '');
     return of ? of[1] ?? of[3] : null; })()"""
 
+# Numbers of one thing in the answers of several queries: [name, number, the same number elsewhere].
+SAME = """(async () => {
+    const q = async (name, more) => (await fetch(`/api/query/${name}?db=%d&limit=1000${more ?? ''}`)).json();
+    const [info, histogram, threads, triage, collections, sizes, duplicates, strings, strengths, loaders, leaks] = await Promise.all([q('info'), q('histogram'),
+        q('threads', '&no-stack=1'), q('triage', '&all=1'), q('collections'), q('collections', '&by=size'), q('duplicates'), q('strings'), q('reference-stats'), q('loaders'), q('leaks')]);
+    const fact = (key) => info.rows.find(r => r.section === 'objects' && r.key === key)?.number ?? null;
+    const of = (rule) => triage.rows.find(r => r.rule === rule), empty = sizes.rows.find(r => r.size === 0);
+    const weak = ['soft', 'weak', 'finalizer', 'phantom'].reduce((n, s) => n + strengths.facts[s + '_objects'], 0);
+    return [['reachable objects', fact('reachable'), histogram.facts.objects], ['reachable bytes', fact('reachable bytes'), histogram.facts.shallow],
+        ['unreachable objects', fact('unreachable'), histogram.facts.unreachable_objects], ['threads', fact('threads'), threads.total_rows],
+        ['garbage and fillers', of('garbage').count + of('gc-fillers').count, histogram.facts.unreachable_objects],
+        ['empty collections', of('empty-collections').count, collections.facts.empty], ['their size', of('empty-collections').bytes, collections.facts.empty_shallow],
+        ['collections of size 0', empty?.objects ?? 0, collections.facts.empty], ['bytes of size 0', empty?.shallow ?? 0, collections.facts.empty_shallow],
+        ['sparse collections', of('sparse-collections').count, collections.facts.sparse], ['unused slots', of('sparse-collections').bytes, collections.facts.sparse_wasted],
+        ['duplicate strings', of('duplicate-strings').count, duplicates.facts.copies], ['their bytes', of('duplicate-strings').bytes, duplicates.facts.wasted],
+        ['strings', strings.facts.objects, duplicates.facts.objects], ['weakly held', of('weak-only').count, weak],
+        ['class loaders', of('loaders').count, loaders.facts.loaders - loaders.facts.unreachable - 1], ['suspects', triage.facts.suspects, leaks.facts.suspects]]; })()"""
+
 
 def whole(words):
     return int(re.sub(r"[^\d]", "", words) or -1)
@@ -54,6 +72,9 @@ try:
                 browser.run("for (const r of document.querySelectorAll('main tbody tr')) r.dispatchEvent(new MouseEvent('dblclick', {bubbles: true})); 1")
                 at = browser.run("location.hash")
                 check(f"{name} {view}: opened {at}", not re.search("null|undefined", at))
+        for what, one, other in browser.run(SAME % db):
+            counted += 1
+            check(f"{name}: {what}: {one} and {other}", one is None or one == other)
         links = []
         for view, selector, most in [("#/overview?", LINKS, 20), ("#/histogram?", TABLE, 3), ("#/waste?q=duplicates&", TABLE, 2)]:
             browser.run(f"location.hash = '{view}db={db}'; 1")
@@ -64,7 +85,9 @@ try:
             browser.until(f"location.hash === {address!r} && {COUNT} !== null", 60)
             found = browser.run(COUNT)
             counted += 1
-            check(f"{name}: {words!r} opens {found} ({urllib.parse.unquote_plus(address)})", found is not None and whole(str(found)) == whole(words))
+            # Views of waste have one row per class, and state the sum above.
+            stated = re.findall(r"[\d,]+", browser.run("document.querySelector('main .sums')?.innerText ?? ''")) if "waste?q=" in address else []
+            check(f"{name}: {words!r} opens {found} ({urllib.parse.unquote_plus(address)})", found is not None and whole(words) in [whole(str(found)), *map(whole, stated)])
     print(f"{len(names)} dumps, {counted} numbers")
     check("there were numbers", counted > 2)
     check("explain had a row for a group", groups > 0 or not any("vthreads" in name for name in names))

@@ -260,6 +260,10 @@ const orders: Record<string, string> = {
   strings: "shallow",
 };
 
+// Queries whose sums are shown above the table, and facts that Marks shows or that are the same in each view.
+const SUMMED = ["collections", "duplicates", "arrays", "substrings", "finalizers", "direct-buffers", "strings"];
+const COVERAGE = /^(counted|unreachable_|cut|heap_)/;
+
 export function General({
   route,
   query,
@@ -312,6 +316,7 @@ export function General({
           first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
           each={query === "entries" ? named : undefined}
           order={orders[query]}
+          sums={SUMMED.includes(query) ? spec.facts.filter((c) => !COVERAGE.test(c.name)) : undefined}
           ofClasses={isOfClasses}
           onOpen={isOfClasses ? (row) => (location.hash = classPage(String(row.name))) : undefined}
         />

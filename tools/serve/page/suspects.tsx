@@ -1,7 +1,7 @@
 // Leak suspects and findings, ordered together by size. Each has one sentence, advice, the path from a GC root and
 // what accumulates.
 import { useState } from "preact/hooks";
-import { countLink, nextOf } from "./actions";
+import { countLink, nextOf, viewOf } from "./actions";
 import { Advice } from "./advice";
 import { Traces } from "./android";
 import { hasSql, Params, report, Row } from "./api";
@@ -21,6 +21,7 @@ function Joined({ text: sentence }: { text: string }) {
   const marked = sentence
     .replace(/(\d) (%|[KMGTP]?i?B\b)/g, "$1\u00a0$2")
     .replace(/(\w)\((?=\w)/g, `$1${BREAK}(`)
+    .replace(/([A-Za-z]\w*)\.(?=[A-Za-z])/g, `$1.${BREAK}`)
     .replace(/[\w$]{30,}/g, (name) => name.replace(/(?<=[a-z])(?=[A-Z$])/g, BREAK));
   return <Breaking text={marked} at={BREAK} />;
 }
@@ -42,7 +43,7 @@ function Sentence({ head }: { head: Row }) {
   if (report || at < 0 || !sentence.startsWith(owner)) return <Joined text={sentence} />;
   return (
     <>
-      {owner && head.id ? <Obj id={String(head.id)} text={owner} wrap /> : owner}
+      {owner && head.id ? <Obj id={String(head.id)} text={owner} wrap /> : <Joined text={owner} />}
       <Joined text={sentence.slice(owner.length, at)} />
       {to && Number(head.held) > 1 ? (
         <a href={to}>
@@ -268,11 +269,16 @@ function Suspect({ db, rows, brief, first, also = [] }: SuspectProps) {
   );
 }
 
-// The number of a finding links to its class only if it counts exactly the objects of that class.
+// Findings whose number is stated by the view of the query that shows more.
+const STATED = ["duplicate-strings", "empty-collections", "sparse-collections"];
+
+// The number of a finding is a link if its view states it, or if it counts exactly the objects of a class.
 function Counted({ db, row, words }: { db?: string; row: Row; words: string }) {
-  const name = report || row.id || !row.class ? "" : String(row.class);
+  const isStated = !report && STATED.includes(String(row.rule)),
+    name = report || isStated || row.id || !row.class ? "" : String(row.class);
   const reply = useAnswer(name ? "histogram" : "", { db, target: name, shallow: "1", limit: "2" }),
     isSame = reply.answer?.row_count === 1 && reply.answer.rows[0].objects === row.count;
+  if (isStated) return <a href={viewOf(String(row.see ?? row.action))[1]}>{words}</a>;
   return isSame ? <a href={classPage(name)}>{words}</a> : <>{words}</>;
 }
 

@@ -10,7 +10,7 @@ import { Meter, specs } from "./parts";
 import { change, readRoute } from "./route";
 import { MOST_SELECTED, Together } from "./selection";
 import { useSharing } from "./share";
-import { hasAllWords, number, visible } from "./text";
+import { bytes, hasAllWords, number, visible } from "./text";
 
 const ROW = 24; // pixels
 const IN_REPORT = 50; // rows of a report's table that are shown at first
@@ -715,6 +715,7 @@ interface QueryTableProps {
   ofClasses?: boolean;
   titles?: Record<string, string>;
   first?: string[];
+  sums?: Column[]; // facts that are shown above the table
 }
 
 // Columns that only describe the link of another cell.
@@ -775,6 +776,8 @@ function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer
   ).answer;
 }
 
+const sumOf = (c: Column, n: number) => (c.type === "bytes" ? bytes(n) : number(n));
+
 // The table of a query, sorted and filtered by the server. More rows are loaded on request.
 export function QueryTable(props: QueryTableProps) {
   const { query, what, sortKey, each, limit: fixed } = props;
@@ -810,6 +813,14 @@ export function QueryTable(props: QueryTableProps) {
   return (
     <>
       <Marks facts={answer.facts} />
+      {props.sums && (
+        <p class="dim sums">
+          {props.sums
+            .filter((c) => typeof answer.facts[c.name] === "number")
+            .map((c, i) => `${i ? " · " : ""}${c.title.replace(/_/g, " ")} ${sumOf(c, Number(answer.facts[c.name]))}`)
+            .join("")}
+        </p>
+      )}
       {isFirst && (
         <p class="mark">
           {query === "merged-paths" ? (
