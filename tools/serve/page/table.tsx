@@ -817,7 +817,10 @@ export function QueryTable(props: QueryTableProps) {
         <p class="dim sums">
           {props.sums
             .filter((c) => typeof answer.facts[c.name] === "number")
-            .map((c, i) => `${i ? " · " : ""}${c.title.replace(/_/g, " ")} ${sumOf(c, Number(answer.facts[c.name]))}`)
+            .map(
+              (c, i) =>
+                `${i ? " · " : ""}${`${c.title} ${sumOf(c, Number(answer.facts[c.name]))}`.replace(/[_ ]/g, "\u00a0")}`,
+            )
             .join("")}
         </p>
       )}
