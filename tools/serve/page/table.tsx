@@ -776,7 +776,9 @@ function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer
   ).answer;
 }
 
-const sumOf = (c: Column, n: number) => (c.type === "bytes" ? bytes(n) : number(n));
+// A sum with its name, on one line.
+const sumOf = (c: Column, n: number) =>
+  `${c.title} ${c.type === "bytes" ? bytes(n) : number(n)}`.replace(/[_ ]/g, "\u00a0");
 
 // The table of a query, sorted and filtered by the server. More rows are loaded on request.
 export function QueryTable(props: QueryTableProps) {
@@ -817,10 +819,7 @@ export function QueryTable(props: QueryTableProps) {
         <p class="dim sums">
           {props.sums
             .filter((c) => typeof answer.facts[c.name] === "number")
-            .map(
-              (c, i) =>
-                `${i ? " · " : ""}${`${c.title} ${sumOf(c, Number(answer.facts[c.name]))}`.replace(/[_ ]/g, "\u00a0")}`,
-            )
+            .map((c, i) => (i ? " · " : "") + sumOf(c, Number(answer.facts[c.name])))
             .join("")}
         </p>
       )}
