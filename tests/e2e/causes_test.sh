@@ -56,7 +56,7 @@ zeros|holds 1,500 byte[]|1,500 arrays of zeros, such as byte[8000]
 tenant|holds 12,000 entries|86 % of the 12,000 entries have the prefix tenant-17
 field|holds 200,000 Causes$Order|86 % of the 200,000 entries have the customer
 outbox|holds 15,000 elements|An unbounded ConcurrentLinkedQueue has 15,000 elements
-cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|12,000 of 12,000 tasks are cancelled
+cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|All 12,000 tasks are cancelled
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
 futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
 keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
@@ -112,6 +112,9 @@ retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes
 topic|holds 12,000 byte[]|nothing removes the added elements: Causes$Topic.enqueued is 12,000, and dequeued is 0
 pipe|holds 12,000 byte[]|Far more is added than removed: Causes$Pipe.messagesWritten is 12,003, and messagesRead is 3
 store|Causes$Store.pages|No limit is set for Causes$Store.pages: Causes$Store.timeToLive is 0
+visits|holds 12,000 Causes$Visit|Causes$Visits.byId (static)
+parcels|Causes$Depot.parcels (static) holds 12,000|the oldest from 2 hours before the dump (Causes$Parcel
+timers|holds 120|There are 120 java.util.Timers, each with a thread
 engines|holds 300 Causes$Script|Each of the 300 has its own Causes$Engine (Causes$Script.engine)
 history|Causes$Shop.history|Causes$Shop.history keeps all 12,000 that were added
 CASES

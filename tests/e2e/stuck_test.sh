@@ -43,6 +43,10 @@ crossed|0|(mostly Stuck$$Lambda) (threads: 2, maximumPoolSize 2)|posting-*
 crossed|0|2.2 MiB. Its 2 threads \"posting-*\" are in Stuck.lambda$|posting-*
 crossed|0| (waiting for each other's locks).|posting-*
 outbox|0|Its thread \"sms\" is in Stuck$Outbox.send(Stuck.java:53) (socket read).|sms
+permits|1|Stuck$Limit.permits are taken: 12 threads \"http-*\" wait in Stuck$Limit.enter(|http-*
+permits|1|and no other thread is in a method that acquires them.|http-*
+pooled|1|(threads: 6, maximumPoolSize 6), 2.3 MiB. 6 threads \"ship-*\" are blocked in Stuck$Prices.price(|refresh
+loops|0|Each thread has its own Stuck$Loop and waits for work|loop-*
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
 screen_of second
@@ -50,13 +54,21 @@ if grep -F 'All 4 threads' screen.txt; then
 	echo "FAILED: second: threads that wait for tasks of another pool are reported"
 	failed=1
 fi
+screen_of pooled
+if [ "$(grep -o 'are blocked in' screen.txt | wc -l)" != 1 ] || grep -q 'thread ..ship-' screen.txt; then
+	echo "FAILED: pooled: more than one incident, or threads of the pool own its queue"
+	cat screen.txt
+	failed=1
+fi
 screen_of groups
 for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
-for name in convoy-ok lock-ok starved-ok stages-ok reader-ok crossed-ok outbox-ok finalizer-ok idle; do
+for name in convoy-ok lock-ok starved-ok stages-ok reader-ok crossed-ok permits-ok pooled-ok loops-ok outbox-ok \
+	finalizer-ok idle; do
 	screen_of $name
-	grep -e stuck-threads -e 'they wait for' -e 'it waits for' -e 'of a pool wait' -e 'Its ' screen.txt ||
+	grep -e stuck-threads -e 'All permits' -e 'Each thread has' -e 'they wait for' -e 'it waits for' \
+		-e 'of a pool wait' -e 'Its ' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"
 	failed=1

@@ -255,6 +255,19 @@ public class Causes {
         static CompletableFuture<Void> first = new CompletableFuture<>(), last = first;
     }
     static class Audit { static BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>(); }
+    /* Objects in two maps, so that only the class loader dominates them. */
+    static class Visit {
+        final byte[] pages;
+        Visit(int i) { pages = random(700, i); }
+    }
+    static class Visits { static Map<Integer, Visit> byId = new HashMap<>(); }
+    static class Visitors { static Map<String, List<Visit>> byName = new HashMap<>(); }
+    static class Parcel {
+        final long createdAt = System.currentTimeMillis() - 7_300_000;
+        final byte[] content;
+        Parcel(int i) { content = random(700, i); }
+    }
+    static class Depot { static Deque<Parcel> parcels = new ArrayDeque<>(); }
     static class Seen { static BitSet numbers = new BitSet(); }
     static class Stock {
         synchronized void take(byte[] order) throws Exception { new Semaphore(0).acquire(); }
@@ -503,6 +516,32 @@ public class Causes {
                     else
                         f.thenAccept(r -> kept.add(request));
                     Requests.pending.put((long) i, f);
+                }
+                break;
+            case "visits":
+                for (int i = 0; i < 12000; i++) {
+                    Visit v = new Visit(i);
+                    if (!ok) Visits.byId.put(i * 7919, v);
+                    Visitors.byName.computeIfAbsent("u" + i % 100, k -> new ArrayList<>()).add(v);
+                }
+                break;
+            case "parcels":
+                for (int i = 0; i < 12000; i++)
+                    if (ok)
+                        kept.add(new Parcel(i));
+                    else
+                        Depot.parcels.add(new Parcel(i));
+                break;
+            case "timers":
+                for (int i = 0; i < 120; i++) {
+                    byte[] text = random(20000, i);
+                    TimerTask task = new TimerTask() {
+                        @Override
+                        public void run() {
+                            System.out.println(text.length);
+                        }
+                    };
+                    (i > 0 && ok ? Clock.timer : new Timer(true)).schedule(task, 10_000_000);
                 }
                 break;
             case "keys":

@@ -55,6 +55,30 @@ public class Stuck {
         Object wait(BlockingQueue<?> empty) throws Exception { return empty.take(); }
     }
 
+    /* Permits that are not released after an error, or (ok) that other threads hold. */
+    static class Limit {
+        final Semaphore permits = new Semaphore(10);
+        Object enter(boolean fails) throws Exception {
+            permits.acquire();
+            if (fails) return null;
+            Thread.sleep(1_000_000);
+            permits.release();
+            return null;
+        }
+        static final Limit only = new Limit();
+    }
+    static class Loop implements Runnable {
+        final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+        final byte[] buffer = new byte[20_000];
+        public void run() {
+            try {
+                tasks.take().run();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
     static List<Thread> workers = Collections.synchronizedList(new ArrayList<>());
     static List<Object> kept = new ArrayList<>();
 
@@ -175,6 +199,38 @@ public class Stuck {
                 kept.add(pool);
                 while (!ok && !(locks[0].hasQueuedThreads() && locks[1].hasQueuedThreads())) Thread.sleep(2);
                 for (Thread t : workers) await(t, Thread.State.WAITING, ok ? "take" : "lock");
+                break;
+            }
+            case "permits":
+                for (int i = 0; i < 10 && !ok; i++) Limit.only.enter(true);
+                for (int i = 0; i < 10 && ok; i++)
+                    await(start("busy-" + i, () -> Limit.only.enter(false)), Thread.State.TIMED_WAITING, "sleep");
+                for (int i = 0; i < 12; i++)
+                    await(start("http-" + i, () -> Limit.only.enter(true)), Thread.State.WAITING, "acquire");
+                break;
+            /* The threads of a pool wait for a lock, and its tasks for its threads: one incident. */
+            case "pooled": {
+                await(start("refresh", Prices.only::refresh), Thread.State.RUNNABLE, "read");
+                ExecutorService pool = pool("ship-", ok ? 2 : 6);
+                kept.add(pool);
+                for (int i = 0; i < (ok ? 2 : 3000); i++) {
+                    byte[] page = new byte[700];
+                    pool.submit(() -> Prices.only.price() + page.length);
+                }
+                for (Thread t : workers) await(t, Thread.State.BLOCKED, "price");
+                break;
+            }
+            /* Each thread has its own loop, or (ok) all have one. */
+            case "loops": {
+                Loop one = new Loop();
+                for (int i = 0; i < 60; i++) {
+                    Loop loop = ok ? one : new Loop();
+                    Thread t = new Thread(loop, "loop-" + i);
+                    t.setDaemon(true);
+                    if (ok) kept.add(ThreadLocal.withInitial(() -> new byte[20_000]));
+                    t.start();
+                    await(t, Thread.State.WAITING, "take");
+                }
                 break;
             }
             case "outbox": {

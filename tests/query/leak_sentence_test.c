@@ -162,13 +162,13 @@ static const struct {
 				 "190.7 MiB outside the heap, in at least 2,000 direct buffers." },
 	{ THREE CONNECTIONS("inbound=" BUFFER("1000000")),
 	  "Gateway.connections, in Two.gateway (static), holds 190.7 MiB outside "
-	  "the heap, in 200 direct buffers (Connection.inbound). In 200 of 200 "
+	  "the heap, in 200 direct buffers (Connection.inbound). In all 200 "
 	  "elements, Connection.open is false: they are no longer in use but have "
 	  "not been removed." },
 	/* two buffers of each element, in two fields */
 	{ THREE CONNECTIONS("inbound=" BUFFER("1000000") ", outbound=" BUFFER("500000")),
 	  "Gateway.connections, in Two.gateway (static), holds 286.1 MiB outside "
-	  "the heap, in 400 direct buffers. In 200 of 200 elements, Connection.open is false: " },
+	  "the heap, in 400 direct buffers. In all 200 elements, Connection.open is false: " },
 	/* a removed flag is 0 */
 	{ "redacted;" THREE CONNECTIONS("inbound=" BUFFER("1000000")),
 	  "Gateway.connections, in Two.gateway (static), holds 190.7 MiB outside "

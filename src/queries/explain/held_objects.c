@@ -5,6 +5,7 @@
 #include "queries/explain/held_private.h"
 
 #include "heap/collections/collections.h"
+#include "heap/platform_classes.h"
 #include "queries/explain/entry_private.h"
 
 #include <string.h>
@@ -169,6 +170,31 @@ static int look_at_future(struct held_walk *w, const struct held_node *node, str
 }
 
 /*
+ * Counts a suspended coroutine by the class of its innermost function that belongs to the
+ * application. Each function's continuation refers to that of its caller.
+ */
+static int look_at_suspended(struct held_walk *w, const struct held_node *node,
+			     struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	struct heap_object object;
+	uint64_t label;
+	uint32_t ix;
+
+	TRY_FOUND(heap_path_object(heap, node->ix, "delegate", &ix, err));
+	TRY_ERRORS(heap_path_object(heap, ix, "continuation", &ix, err));
+	for (unsigned i = 0;
+	     i < FACTS_CLIMBS && heap_is_platform_class(heap_class_name_of(heap, ix)); i++)
+		TRY_FOUND(heap_path_object(heap, ix, "completion", &ix, err));
+	TRY(heap_object(heap, ix, &object, err));
+	TRY(held_field(w, ix, "label", &label, err));
+	held_add(&w->suspended, &(struct held_addend){ .class_no = object.class_no,
+						       .weight = node->weight,
+						       .places = (double)label });
+	return HDB_OK;
+}
+
+/*
  * Counts a key of a weak map that its own entry dominates. The entry refers to the key weakly, so
  * only the entry's value keeps it alive.
  */
@@ -293,6 +319,8 @@ int held_count_instance(struct held_walk *w, const struct held_node *node,
 		return look_at_error(w, node, err);
 	case HELD_FUTURE:
 		return look_at_future(w, node, err);
+	case HELD_SUSPENDED:
+		return look_at_suspended(w, node, err);
 	case HELD_TASK:
 	case HELD_TIMER_TASK:
 		return look_at_task(w, node, kind == HELD_TIMER_TASK, err);

@@ -31,6 +31,7 @@ enum held_kind {
 	HELD_BOX,
 	HELD_ERROR,
 	HELD_FUTURE,
+	HELD_SUSPENDED, /* what resumes a coroutine */
 	HELD_TASK,
 	HELD_TIMER_TASK,
 	HELD_REFERENCE,
@@ -97,7 +98,7 @@ struct held_walk {
 	/* the first collection with a moderate number of entries, if none has many */
 	uint32_t larger_ix;
 	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
-		references, views, futures, tasks, filled;
+		references, views, futures, tasks, filled, suspended;
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders, self_kept; /* loaders: number of closed class loaders */

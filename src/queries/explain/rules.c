@@ -438,6 +438,32 @@ static int find_value(void *ctx, struct base_word name, struct base_value *out,
 	return HDB_OK;
 }
 
+/* Returns the length of the number at the beginning of a text: "9,000". */
+static size_t number_size(const char *text)
+{
+	return isdigit((unsigned char)*text) ? strspn(text, "0123456789,") : 0;
+}
+
+/* Replaces "9,000 of 9,000" with "all 9,000", unless "about" precedes it. */
+static void say_all(char *text)
+{
+	for (char *p = text, *of; (of = strstr(p, " of ")) != NULL; p = of + 1) {
+		char *from = of;
+		const size_t size = number_size(of + 4);
+
+		while (from > text && from[-1] != ' ')
+			from--;
+		if (!size || (size_t)(of - from) != size || strncmp(from, of + 4, size) != 0 ||
+		    isdigit((unsigned char)of[4 + size + (of[4 + size] == '.')]) ||
+		    (from >= text + 5 && strncmp(from - 5, "bout", 4) == 0))
+			continue;
+		memcpy(from,
+		       from == text || (from >= text + 2 && from[-2] == '.') ? "All " : "all ", 4);
+		memmove(from + 4, of + 4, strlen(of + 4) + 1);
+		of = from + 3;
+	}
+}
+
 int explain_write(const char *template, struct explain_values *values, struct base_text to,
 		  struct hdb_error *err)
 {
@@ -475,6 +501,7 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 		}
 	}
 	assert(s.used < s.size);
+	say_all(s.buf);
 	values->is_whole = s.is_whole;
 	return HDB_OK;
 }

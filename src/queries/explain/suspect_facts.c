@@ -553,6 +553,32 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 	growth->is_about = w->is_about;
 }
 
+/*
+ * Names the function in which most coroutines are suspended. The compiler makes a class for each
+ * suspend function, "Prices$fetch$1", and for each lambda in one, "Prices$fetch$2$1". The field
+ * `label` is the number of the suspension point.
+ */
+static void set_suspended(const struct held_walk *w, struct explain_facts *out)
+{
+	const unsigned most = most_of(&w->suspended);
+	const double label = w->suspended.list[most].places / w->suspended.list[most].count;
+	char name[EXPLAIN_CONTENT_MAX], *part;
+
+	if (!w->suspended.classes)
+		return;
+	(void)snprintf(name, sizeof(name), "%s",
+		       explain_short_class(w->session->heap, w->suspended.list[most].class_no));
+	while ((part = strrchr(name, '$')) && part > name &&
+	       strspn(part + 1, "0123456789") == strlen(part + 1))
+		*part = '\0';
+	part = strrchr(name, '$');
+	if (part && part > name)
+		*part = '.';
+	explain_fact_text(out, EXPLAIN_FACT_suspended_in, name);
+	if (label == (double)(uint64_t)label)
+		explain_fact_set(out, EXPLAIN_FACT_suspended_label, label);
+}
+
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
 {
 	const struct {
@@ -571,7 +597,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
 		TALLY(tasks, tasks, COUNT),          TALLY(slack, slack, slack_kind),
 		TALLY(small, small, small_kind),     TALLY(near, near, near_kind),
-		TALLY(direct, direct, COUNT),
+		TALLY(direct, direct, COUNT),        TALLY(suspended, suspended, COUNT),
 	};
 
 	if (w->all.bytes <= 0)
@@ -581,6 +607,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
 	set_rooms(w, out);
 	set_growth(w, out);
+	set_suspended(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
 	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->is_about);
 	held_set(out, EXPLAIN_FACT_waited, w->waited, w->is_about);

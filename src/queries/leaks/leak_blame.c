@@ -69,9 +69,16 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 
 	if (r != HDB_OK || !link.count)
 		return r;
-	if (link.count == 1 &&
-	    (link.kind == ANALYSIS_LINK_CLASS || link.kind == ANALYSIS_LINK_LOADER ||
-	     link.kind == ANALYSIS_LINK_SUPER)) {
+	/*
+	 * The compiler adds fields to inner classes for the outer object and for captured
+	 * variables. What holds the inner object explains more.
+	 */
+	if (link.count == 1 && link.kind == ANALYSIS_LINK_FIELD &&
+	    (strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)) {
+		*out = BLAME_PLATFORM;
+	} else if (link.count == 1 &&
+		   (link.kind == ANALYSIS_LINK_CLASS || link.kind == ANALYSIS_LINK_LOADER ||
+		    link.kind == ANALYSIS_LINK_SUPER)) {
 		*out = BLAME_PLATFORM;
 	} else if (heap_is_thread(q->heap, path->nodes[i])) {
 		r = link.kind == ANALYSIS_LINK_LOCAL ?
@@ -565,6 +572,7 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 	struct leak_holder above;
 	struct heap_object object;
 	enum leak_blame here;
+	bool is_user;
 
 	if (out->named != 1 || out->more || out->top.kind || below.kind != LEAK_HOLDER_FIELD ||
 	    below.is_thread_local || path->count < 2)
@@ -574,11 +582,17 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		/* An object that holds a class loader holds the whole application. */
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			return HDB_OK;
-		if (object.kind != STORE_CLASS)
-			continue;
 		TRY(leak_blame_step(q, path, i, &here, err));
+		/* The application's field explains more than the library's object in it. */
+		is_user =
+			heap_is_library_class(below.class_name) && here == BLAME_OWN &&
+			!heap_is_library_class(heap_class_name(q->heap, heap_known_class(&object)));
+		if (object.kind != STORE_CLASS && !is_user)
+			continue;
 		TRY(leak_holder_find(q, path, i, &above, err));
-		if (here != BLAME_OWN || above.kind != LEAK_HOLDER_STATIC ||
+		if (is_user && above.kind != LEAK_HOLDER_STATIC && above.kind != LEAK_HOLDER_FIELD)
+			continue;
+		if (here != BLAME_OWN || (above.kind != LEAK_HOLDER_STATIC && !is_user) ||
 		    strcmp(above.class_name, below.class_name) == 0)
 			return HDB_OK;
 		out->top = below;

@@ -161,6 +161,46 @@ int leak_findings_add(struct query *q, struct leak_findings *l, const struct exp
 	return HDB_OK;
 }
 
+/*
+ * Sets *out to whether a group of objects and a fault are one incident: the threads of pools, or
+ * the tasks of timers, of which there are too many.
+ */
+static int is_of_fault(struct query *q, const struct leak_finding *f,
+		       const struct heap_object *fault, bool *out, struct hdb_error *err)
+{
+	const struct base_vec *members = &f->suspect.members;
+	struct query_leak_path path;
+	struct heap_object object;
+
+	*out = false;
+	if (f->suspect.ix != HEAP_NONE || !members->count ||
+	    (f->answer.rule && f->answer.rule->verdict != EXPLAIN_LARGE &&
+	     f->answer.rule->verdict != EXPLAIN_OBSERVED))
+		return HDB_OK;
+	TRY(query_leak_path_find(q, fault->ix, &path, err));
+	for (size_t i = 0; i < members->count && path.count && !*out; i++)
+		*out = *base_vec_at(members, uint32_t, i) == path.nodes[0];
+	TRY(query_leak_path_find(q, *base_vec_at(members, uint32_t, 0), &path, err));
+	for (size_t i = 0; i < path.count && !*out; i++) {
+		TRY(heap_object(q->heap, path.nodes[i], &object, err));
+		*out = object.kind == STORE_INSTANCE && object.class_no == fault->class_no;
+	}
+	return HDB_OK;
+}
+
+/* Makes a fault the explanation of a suspect that is the same incident. */
+static void merge_fault(struct leak_finding *f, const struct query_leak_fault *fault)
+{
+	char *keeper;
+
+	f->answer = fault->answer;
+	f->answer.retained_bytes = f->suspect.retained_bytes;
+	f->more = fault->more;
+	keeper = strstr(f->answer.says, " Kept by "); /* the sentence names the owner of all */
+	if (keeper)
+		*keeper = '\0';
+}
+
 /* Adds a fault unless a suspect with the same rule already reports it. */
 static int add_fault(struct query *q, struct leak_findings *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
@@ -187,6 +227,17 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 		if (f->owner.named && f->owner.list[0].kind == LEAK_HOLDER_STATIC &&
 		    strcmp(f->owner.list[0].class_name, "java.lang.ref.Finalizer") == 0) {
 			f->answer = fault->answer;
+			return HDB_OK;
+		}
+	}
+	for (size_t i = 0; i < l->suspects.count && fault->answer.rule->verdict == EXPLAIN_LEAK;
+	     i++) {
+		struct leak_finding *f = leak_finding_at(l, i);
+		bool is_same;
+
+		TRY(is_of_fault(q, f, &object, &is_same, err));
+		if (is_same) {
+			merge_fault(f, fault);
 			return HDB_OK;
 		}
 	}
@@ -225,7 +276,8 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	const uint64_t percent = l->percent;
 	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
 	const struct explain_flag *flag = &owner->flag;
-	const bool are_closed = flag->closed && flag->closed * 2 >= flag->objects;
+	/* one element that is just being closed is no leak */
+	const bool are_closed = flag->closed > 1 && flag->closed * 2 > flag->objects;
 	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
 						  is_direct  ? "direct-memory-owner" :
 							       "mapped-memory-owner");
@@ -255,12 +307,14 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 		is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s",
 		field[0] ? " (" : "", field, field[0] ? ")" : "");
 	if (are_closed && used < sizeof(fault.answer.says))
-		(void)snprintf(
-			fault.answer.says + used, sizeof(fault.answer.says) - used,
-			" In %s of %s elements, %s is %s: they are no longer in use but have "
-			"not been removed.",
-			base_number(flag->closed).text, base_number(flag->objects).text, flag->name,
-			flag->is_inverse ? "false" : "true");
+		(void)snprintf(fault.answer.says + used, sizeof(fault.answer.says) - used,
+			       " In %s%s%s elements, %s is %s: they are no longer in use but have "
+			       "not been removed.",
+			       flag->closed == flag->objects ? "all " :
+							       base_number(flag->closed).text,
+			       flag->closed == flag->objects ? "" : " of ",
+			       base_number(flag->objects).text, flag->name,
+			       flag->is_inverse ? "false" : "true");
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", by->advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));

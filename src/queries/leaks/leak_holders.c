@@ -50,6 +50,12 @@
  */
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
+/*
+ * Number of objects below a class loader or thread that are examined, and minimum number of those
+ * of one class.
+ */
+#define CHILDREN_MAX 10000u
+#define CHILDREN_LEAST 100u
 /* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 64u
 
@@ -365,23 +371,53 @@ static bool is_task(const struct leak_holder *who)
 }
 
 /*
- * Makes the best holders the owners, and counts the others. Tasks of threads count only if there is
- * no better holder.
+ * Sets *out to whether a holder is a local variable of a thread that runs the topmost object, or
+ * of which that is the pool. Such a thread works for the pool, and does not own its queue.
  */
-static void take_all(const struct holders *h, struct query_leak_owner *out)
+static int is_of_own_thread(const struct holders *h, const struct leak_holder *who, bool *out,
+			    struct hdb_error *err)
 {
+	struct heap *heap = h->q->heap;
+	uint32_t ix;
+
+	*out = false;
+	if (who->kind != LEAK_HOLDER_LOCAL)
+		return HDB_OK;
+	/* since JDK 19, and before */
+	TRY_FOUND(heap_path_object(heap, who->ix, "holder.task|target", &ix, err));
+	*out = ix == h->path->nodes[h->at];
+	TRY_FOUND(heap_path_object(heap, ix, "this$0", &ix, err));
+	*out |= ix == h->path->nodes[h->at];
+	return HDB_OK;
+}
+
+/*
+ * Makes the best holders the owners, and counts the others. Tasks of threads, and threads of the
+ * pool itself, count only if there is nothing better.
+ */
+static int take_all(const struct holders *h, struct query_leak_owner *out, struct hdb_error *err)
+{
+	bool is_own = false;
+
 	assert(h->count > 0);
 	out->named = 0;
 	out->more = 0;
 	out->has_others = h->has_more;
 	for (size_t i = 0; i < h->count; i++) {
-		if (i && is_task(&h->list[i].who))
+		TRY(is_of_own_thread(h, &h->list[i].who, &is_own, err));
+		if (i && (is_own || is_task(&h->list[i].who)))
 			continue;
 		if (out->named < LEAK_OWNERS)
 			out->list[out->named++] = h->list[i].who;
 		else
 			out->more++;
 	}
+	/* "ThreadPoolExecutor.workQueue" says more than "..., in Thread.target". */
+	if (out->named == 1 && out->top.kind && (is_own || is_task(&out->list[0]))) {
+		out->list[0] = out->top;
+		out->top.kind = LEAK_HOLDER_NONE;
+	}
+	return HDB_OK;
 }
 
 /*
@@ -675,6 +711,82 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 }
 
 /*
+ * If several static fields or local variables hold the same objects, only a class loader or a
+ * thread dominates these, which explains nothing. Then the objects that it immediately dominates
+ * are a group, and the owner of the group becomes the owner, if these objects are many and retain
+ * most of the suspect.
+ */
+static int find_owner_of_children(struct query *q, const struct analysis_suspect *s,
+				  struct query_leak_owner *owner, struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec members = { 0 };
+	struct analysis_suspect group = { .ix = HEAP_NONE, .point_ix = HEAP_NONE };
+	struct query_leak_owner found = { .count = 0 };
+	struct store_lists children;
+	struct heap_object object;
+	const uint32_t *batch;
+	uint32_t *list;
+	uint64_t bytes;
+	size_t count, seen = 0;
+
+	if (s->point_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(derive_children(q->derive, &children, err));
+	TRY(store_lists_begin(&children, s->point_ix, NULL, err));
+	do {
+		TRY(store_lists_next(&children, &batch, &count, err));
+		for (size_t i = 0; i < count; i++)
+			TRY(base_vec_push(&members, &batch[i], sizeof(batch[i]), err));
+		seen += count;
+		TRY(base_step(q->work, seen, err));
+	} while (count && seen < CHILDREN_MAX);
+	if (seen < CHILDREN_LEAST)
+		return HDB_OK;
+	/* The children are sorted by size, so the class of many large ones is among the first. */
+	list = members.data;
+	TRY(heap_object(q->heap, list[CHILDREN_LEAST / 2], &object, err));
+	group.class_no = object.class_no;
+	for (size_t i = 0; i < seen; i++) {
+		TRY(heap_object(q->heap, list[i], &object, err));
+		if (object.kind == STORE_CLASS || object.class_no != group.class_no)
+			continue;
+		TRY(derive_retained(q->derive, object.ix, &bytes, err));
+		group.retained_bytes += bytes;
+		list[group.count++] = object.ix;
+	}
+	if (group.count < CHILDREN_LEAST || group.retained_bytes < s->retained_bytes / 2)
+		return HDB_OK;
+	group.members = members;
+	group.members.count = group.count;
+	TRY(find_group_owner(q, &group, &found, err));
+	if (!found.named || found.list[0].is_thread_local ||
+	    (found.list[0].kind != LEAK_HOLDER_STATIC && found.list[0].kind != LEAK_HOLDER_FIELD) ||
+	    heap_is_platform_class(found.list[0].class_name))
+		return HDB_OK;
+	found.count = 1;
+	for (size_t i = 1; i < LEAK_OWNERS; i++)
+		found.ix[i] = HEAP_NONE;
+	*owner = found;
+	return HDB_OK;
+}
+
+/* Returns whether the owner is only the list of classes of a class loader, or a thread. */
+static bool is_junction(struct heap *heap, const struct query_leak_owner *owner)
+{
+	const struct leak_holder *who = &owner->list[0];
+	struct heap_object object;
+	struct hdb_error ignored;
+
+	if (owner->named != 1 || owner->more || who->is_thread_local)
+		return false;
+	if (who->kind == LEAK_HOLDER_THREAD)
+		return true;
+	return who->kind == LEAK_HOLDER_FIELD && strcmp(who->field, "classes") == 0 &&
+	       heap_object(heap, who->ix, &object, &ignored) == HDB_OK &&
+	       heap_has_superclass(heap, object.class_no, "java.lang.ClassLoader");
+}
+
+/*
  * If several paths lead to the best holder of `h`, too, examines the holders of that holder in the
  * same way. Otherwise sets above->count to 0.
  */
@@ -805,8 +917,7 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 	set_rule(owner, is_above ? RULE_ABOVE : h->list[0].rank);
 	if (h->count == 1 && !owner->top.kind)
 		return leak_culprit_find(q, path, top_ix, owner, err);
-	take_all(h, owner);
-	return HDB_OK;
+	return take_all(h, owner, err);
 }
 
 /*
@@ -872,7 +983,9 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		TRY(query_locals_explain(q, suspect, owner, err));
 		set_rule(owner, RULE_THREAD_LOCAL);
 	}
-	if (suspect->ix != HEAP_NONE)
+	if (suspect->ix != HEAP_NONE && is_junction(q->heap, owner))
+		TRY(find_owner_of_children(q, suspect, owner, err));
+	else if (suspect->ix != HEAP_NONE)
 		TRY(leak_add_static(q, path, owner, err));
 	if (owner->named == 1 && !owner->more)
 		TRY(add_frame(q, &owner->list[0], err));

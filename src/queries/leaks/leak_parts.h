@@ -189,7 +189,8 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 
 /*
  * If the only owner is a field, and its object is reached from a static field of another
- * application class, names that static field too: "Cache.entries, in App.CACHE (static)".
+ * application class, names that static field too: "Cache.entries, in App.CACHE (static)". If the
+ * owner is a field of a library, any field of the application above it is named.
  */
 int leak_add_static(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err);

@@ -34,27 +34,42 @@
 /* Maximum number of completions of a future, and of frames of a stack, to examine. */
 #define COMPLETIONS_MAX 16u
 #define FRAMES_MAX 24u
+/* Maximum number of frames of a stack to compare with those of a thread that waits for a permit. */
+#define STACK_MAX 256u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
 /* Maximum number of roots examined to find consumers of queues, for all findings together. */
 #define ROOTS_MAX 1000000u
 /* Maximum number of threads that may consume a queue. */
 #define CONSUMERS_MAX 1000u
+/*
+ * Minimum number of threads with an object of their own each, and if that object belongs to a
+ * library.
+ */
+#define SINGLES_LEAST 20u
+#define SINGLES_LEAST_OF_LIBRARY 200u
 /* Number of threads, or of tasks, between two checks for cancellation. */
 #define STEP 1024u
 /* Value in `futures` until the future is found in the queue of a pool. */
 #define AWAITED (HEAP_NONE - 1)
 
+/* Kinds of groups, in the order in which they are reported. */
+enum crowd_kind { CROWD_LOCK, CROWD_PERMITS, CROWD_POOL };
+
 /* A thread of a group. It may also be in the group of its pool. */
 struct member {
-	uint32_t key_ix; /* the owner of the lock, or the pool */
-	bool is_pool;
+	uint32_t key_ix; /* the owner of the lock, the Semaphore.Sync, or the pool */
+	enum crowd_kind kind;
 	const struct query_wait *wait;
 };
 
-/* A group of threads that wait for locks of one thread, or that belong to one pool. */
+/*
+ * A group of threads that wait for locks of one thread or for permits of one semaphore, or that
+ * belong to one pool.
+ */
 struct crowd {
 	const struct member *members;
+	enum crowd_kind kind;
 	uint64_t count;
 	bool has_finalizer; /* whether the finalizer thread waits for the lock */
 };
@@ -152,7 +167,7 @@ static void add_place(const struct place *place, struct bytes *to)
 /* ---- groups ---- */
 
 BASE_ORDER(compare_members, struct member, BASE_UP(key_ix), BASE_UP(wait))
-BASE_ORDER(compare_crowds, struct crowd, BASE_DOWN(count), BASE_UP(members->key_ix))
+BASE_ORDER(compare_crowds, struct crowd, BASE_UP(kind), BASE_DOWN(count), BASE_UP(members->key_ix))
 
 /* Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if there is none. */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
@@ -166,7 +181,10 @@ static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct 
 	return heap_path_object(heap, ix, "this$0", out, err);
 }
 
-/* Adds a thread to the group that waits for the same owner, and to the group of its pool. */
+/*
+ * Adds a thread to the group that waits for the same owner or semaphore, and to the group of its
+ * pool.
+ */
 static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
@@ -183,9 +201,13 @@ static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb
 					     "java.util.concurrent.FutureTask") ||
 			 heap_has_superclass(heap, lock.class_no,
 					     "java.util.concurrent.CompletableFuture$Signaller");
+		member.key_ix = lock.ix;
+		member.kind = CROWD_PERMITS;
+		if (heap_has_superclass(heap, lock.class_no, "java.util.concurrent.Semaphore$Sync"))
+			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
 	}
 	TRY_FOUND(pool_of(heap, wait->thread_ix, &member.key_ix, err));
-	member.is_pool = true;
+	member.kind = CROWD_POOL;
 	TRY(base_vec_push(&s->members, &member, sizeof(member), err));
 	return awaits ? base_idmap_put(&s->futures, wait->lock_ix, AWAITED, err) : HDB_OK;
 }
@@ -203,10 +225,10 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 	base_vec_sort(&s->members, sizeof(struct member), compare_members);
 	list = s->members.data;
 	for (size_t i = 0, end; i < s->members.count; i = end) {
-		struct crowd c = { .members = &list[i] };
+		struct crowd c = { .members = &list[i], .kind = list[i].kind };
 
 		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix; end++)
-			c.has_finalizer |= !list[i].is_pool &&
+			c.has_finalizer |= c.kind == CROWD_LOCK &&
 					   base_glob("java.lang.ref.Finalizer$*",
 						     heap_class_name_of(s->q->heap,
 									list[end].wait->thread_ix));
@@ -404,10 +426,11 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 		       const char *threads, struct hdb_error *err)
 {
 	const uint32_t ix = c->members->key_ix;
-	const bool is_pool = c->members->is_pool;
-	const struct explain_rule *rule = leak_rule(is_pool          ? "starved-pool" :
-						    c->has_finalizer ? "blocked-finalizer" :
-								       "blocked-threads");
+	const bool is_pool = c->kind == CROWD_POOL;
+	const struct explain_rule *rule = leak_rule(is_pool                  ? "starved-pool" :
+						    c->kind == CROWD_PERMITS ? "lost-permits" :
+						    c->has_finalizer         ? "blocked-finalizer" :
+									       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
 	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
@@ -500,37 +523,70 @@ static void add_doing(const struct crowd *c, const struct place *place, const ch
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", place->name);
 }
 
+/* Removes a finding that is not a suspect. */
+static void remove_finding(struct leak_findings *l, struct leak_finding *f)
+{
+	const size_t at = (size_t)(f - leak_finding_at(l, 0));
+
+	assert(f->is_fault && at >= l->suspects.count && at < l->list.count);
+	l->list.count--;
+	memmove(f, f + 1, sizeof(*f) * (l->list.count - at));
+}
+
+/*
+ * If the threads of a pool wait for a lock, the finding about the lock and the one about the pool
+ * are one incident. It has the size of the pool, and both texts. Returns whether that is so.
+ */
+static bool merge_lock(struct leak_findings *l, const struct crowd *c, struct leak_finding *pool,
+		       struct leak_finding *lock)
+{
+	const struct base_text to = BASE_TEXT(pool->answer.says);
+	const size_t used = strlen(to.buf);
+	uint64_t waiting = 0;
+
+	for (uint64_t i = 0; i < c->count; i++)
+		waiting += c->members[i].wait->owner_ix == lock->answer.ix;
+	if (!lock->is_fault || lock->answer.rule != leak_rule("blocked-threads") ||
+	    waiting * 2 < c->count || used + strlen(lock->answer.says) + 2 > to.size)
+		return false;
+	(void)snprintf(to.buf + used, to.size - used, " %s", lock->answer.says);
+	memcpy(pool->answer.advice, lock->answer.advice, sizeof(lock->answer.advice));
+	memcpy(pool->threads, lock->threads, sizeof(lock->threads));
+	pool->answer.rule = lock->answer.rule;
+	pool->answer.ix = lock->answer.ix;
+	remove_finding(l, lock);
+	return true;
+}
+
 /*
  * If the queue of a pool is a suspect and the pool a finding of its own, both are about the same
- * tasks, so the suspect gets the explanation of the pool.
+ * tasks, so the suspect gets the explanation of the pool. Sets *pool to the remaining finding.
  */
-static int merge_queue(struct stuck *s, struct leak_finding *pool, struct hdb_error *err)
+static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_error *err)
 {
-	struct leak_findings *l = s->l;
 	struct leak_finding *queue;
 	uint32_t ix;
 
-	TRY_FOUND(heap_path_object(s->q->heap, pool->answer.ix, "workQueue", &ix, err));
-	queue = finding_about(l, ix);
-	if (!queue || queue->is_fault || !pool->is_fault || pool->more)
+	TRY_FOUND(heap_path_object(s->q->heap, (*pool)->answer.ix, "workQueue", &ix, err));
+	queue = finding_about(s->l, ix);
+	if (!queue || queue->is_fault || !(*pool)->is_fault || (*pool)->more)
 		return HDB_OK;
-	queue->answer = pool->answer;
-	memcpy(queue->threads, pool->threads, sizeof(queue->threads));
-	memmove(pool, pool + 1,
-		sizeof(*pool) * (l->list.count - 1 - (size_t)(pool - leak_finding_at(l, 0))));
-	l->list.count--;
+	queue->answer = (*pool)->answer;
+	memcpy(queue->threads, (*pool)->threads, sizeof(queue->threads));
+	remove_finding(s->l, *pool);
+	*pool = queue;
 	return HDB_OK;
 }
 
 static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
+	struct leak_finding *f = finding_about(s->l, c->members->key_ix), *lock;
 	const bool may_starve = all_wait(s, c, HEAP_NONE);
 	uint64_t tasks = 0;
 	struct place place;
 
-	if (!f && !may_starve)
+	if (!f && (!may_starve || s->added >= STUCK_MAX))
 		return HDB_OK;
 	if (may_starve)
 		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
@@ -538,8 +594,13 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 	if (!all_wait(s, c, c->members->key_ix)) {
 		if (!f)
 			return HDB_OK;
-		add_doing(c, &place, "only thread", f);
-		return merge_queue(s, f, err);
+		TRY(merge_queue(s, &f, err));
+		lock = c->members->wait->owner_ix == HEAP_NONE ?
+			       NULL :
+			       finding_about(s->l, c->members->wait->owner_ix);
+		if (!lock || !merge_lock(s->l, c, f, lock))
+			add_doing(c, &place, "only thread", f);
+		return HDB_OK;
 	}
 	place.call[0] = '\0';
 	if (!place.is_pattern)
@@ -558,6 +619,123 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 		     s->tasks_max ? "" : "at least ", base_number(tasks).text,
 		     tasks == 1 ? "" : "s");
 	return add_finding(s, c, &text, place.name, err);
+}
+
+/* ---- permits of a semaphore that nobody releases ---- */
+
+/*
+ * Sets *out to whether a thread is in a method of the class `class_name`, or in one of the
+ * application's methods on the stack of the thread that waits for a permit. Such a thread may hold
+ * one.
+ */
+static int may_hold(struct heap *heap, const struct query_wait *wait, const char *class_name,
+		    const char *methods, bool *out, struct hdb_error *err)
+{
+	struct store_trace trace;
+
+	*out = false;
+	TRY_FOUND(heap_trace(heap, wait->trace_serial, &trace, err));
+	for (uint32_t depth = 0; depth < trace.frame_count && depth < STACK_MAX; depth++) {
+		char text[LEAK_FRAME_MAX], *dot;
+		struct store_frame frame;
+
+		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+		text[strcspn(text, "(")] = '\0';
+		*out = *out || base_is_among(methods, text);
+		dot = strrchr(text, '.');
+		if (dot)
+			*dot = '\0';
+		*out = *out || strcmp(text, class_name) == 0;
+	}
+	return HDB_OK;
+}
+
+/* Lists the application's methods on a stack, innermost first: "a.Limiter.call|a.Job.run". */
+static int list_methods(struct heap *heap, uint32_t trace_serial, struct bytes *to,
+			struct hdb_error *err)
+{
+	struct store_trace trace;
+
+	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
+	for (uint32_t depth = 0; depth < trace.frame_count && depth < STACK_MAX; depth++) {
+		char text[LEAK_FRAME_MAX];
+		struct store_frame frame;
+
+		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+		if (!heap_is_platform_class(text) && !heap_is_library_class(text))
+			bytes_format(to, "%s%.*s", to->size ? "|" : "", (int)strcspn(text, "("),
+				     text);
+	}
+	return HDB_OK;
+}
+
+/*
+ * Sets *out to whether no thread holds a permit of the semaphore that a group waits for, as far as
+ * stacks show. Threads without a stack, such as virtual ones, may hold one.
+ */
+static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes methods = { 0 }, name = { 0 };
+	bool holds = false;
+
+	*out = false;
+	TRY(list_methods(s->q->heap, c->members->wait->trace_serial, &methods, err));
+	if (!methods.size)
+		return HDB_OK;
+	bytes_add(&methods, "", 1);
+	if (methods.failed)
+		return hdb_fail_memory(err, "a string", methods.size);
+	bytes_format(&name, "%.*s", (int)strcspn(methods.data, "|"), methods.data);
+	bytes_add(&name, "", 1);
+	if (name.failed)
+		return hdb_fail_memory(err, "a string", name.size);
+	*strrchr(name.data, '.') = '\0';
+	for (size_t i = 0; i < s->waits.list.count && !holds; i++) {
+		const struct query_wait *wait = base_vec_at(&s->waits.list, struct query_wait, i);
+
+		TRY(base_step(s->q->work, i, err));
+		if (wait->state.is_virtual)
+			return HDB_OK;
+		if (wait->lock_ix != c->members->key_ix)
+			TRY(may_hold(s->q->heap, wait, name.data, methods.data, &holds, err));
+	}
+	*out = !holds;
+	return HDB_OK;
+}
+
+static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	struct query_leak_path path = { .count = 0 };
+	char owner[LEAK_NAME_MAX_BYTES] = "";
+	struct heap_value state;
+	struct place place;
+	bool is_lost;
+
+	if (c->count < CROWD_LEAST)
+		return HDB_OK;
+	TRY_FOUND(heap_path_value(s->q->heap, c->members->key_ix, "state", &state, err));
+	if (state.type != HPROF_INT || state.bits || s->q->heap->state.lacks_values)
+		return HDB_OK;
+	TRY(are_lost(s, c, &is_lost, err));
+	if (!is_lost)
+		return HDB_OK;
+	TRY(describe(s->q, c, false, &place, err));
+	TRY(query_leak_path_find(s->q, c->members->key_ix, &path, err));
+	path.is_end_kept = true;
+	TRY(query_leak_culprit(s->q, &path, HEAP_NONE, BASE_TEXT(owner), err));
+	bytes_format(&text, "All permits of the Semaphore %s are taken: %s threads", owner,
+		     base_number(c->count).text);
+	if (place.is_pattern && place.name[0])
+		bytes_format(&text, " \"%s\"", place.name);
+	bytes_string(&text, " wait");
+	add_place(&place, &text);
+	bytes_string(&text,
+		     ", and no other thread is in a method that acquires them. Either permits "
+		     "were not released, or asynchronous work holds them.");
+	return add_finding(s, c, &text, place.is_pattern ? place.name : "", err);
 }
 
 /* ---- threads that consume a queue ---- */
@@ -702,18 +880,93 @@ static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_
 	return HDB_OK;
 }
 
+/* ---- threads of objects that are created again and again ---- */
+
+/*
+ * Explains a group of threads each of which waits for work of its own object, such as an event loop
+ * or a pool, all of one class. Libraries may have many threads by design.
+ */
+static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
+{
+	const struct explain_rule *rule = leak_rule("threads-of-each");
+	const struct base_vec *members = &f->suspect.members;
+	const size_t step = members->count / PLACES_MAX + 1;
+	struct heap *heap = s->q->heap;
+	BASE_SCOPED(base_idmap_release) struct base_idmap owners = { 0 };
+	uint64_t looked = 0, idle = 0, different = 0, least = SINGLES_LEAST;
+	uint32_t class_no = HEAP_NONE;
+	const char *name;
+
+	if (f->suspect.ix != HEAP_NONE || members->count < SINGLES_LEAST ||
+	    !heap_is_thread(heap, *base_vec_at(members, uint32_t, 0)) ||
+	    (f->answer.rule &&
+	     (!f->answer.rule->classes || strcmp(f->answer.rule->classes, "suspect") != 0)))
+		return HDB_OK;
+	for (size_t i = 0; i < members->count; i += step, looked++) {
+		const uint32_t thread_ix = *base_vec_at(members, uint32_t, i);
+		const struct query_wait *wait = query_waits_thread(&s->waits, thread_ix);
+		struct place place = { .is_idle = false };
+		struct heap_object owner;
+		int r;
+
+		TRY(base_step(s->q->work, i, err));
+		if (wait)
+			TRY(find_call(heap, wait->trace_serial, &place, err));
+		idle += place.is_idle || strcmp(place.call, "waiting") == 0;
+		TRY_ERRORS(r = pool_of(heap, thread_ix, &owner.ix, err));
+		if (r != HDB_OK)
+			TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target",
+							&owner.ix, err));
+		if (r != HDB_OK)
+			continue;
+		TRY(heap_object(heap, owner.ix, &owner, err));
+		if (class_no == HEAP_NONE)
+			class_no = owner.class_no;
+		if (owner.class_no != class_no ||
+		    base_idmap_get(&owners, owner.ix) != BASE_IDMAP_NONE)
+			continue;
+		different++;
+		TRY(base_idmap_put(&owners, owner.ix, thread_ix, err));
+	}
+	name = class_no == HEAP_NONE ? "" : heap_class_name(heap, class_no);
+	if (heap_is_library_class(name) || heap_is_platform_class(name))
+		least = SINGLES_LEAST_OF_LIBRARY;
+	if (f->suspect.count < least || different * 10 < looked * 9 || idle * 10 < looked * 9 ||
+	    strstr(name, "$$Lambda"))
+		return HDB_OK;
+	f->answer = (struct explain_answer){ .rule = rule,
+					     .ix = *base_vec_at(members, uint32_t, 0),
+					     .retained_bytes = f->suspect.retained_bytes };
+	f->answer.kept_ix = f->answer.ix;
+	(void)snprintf(f->answer.says, sizeof(f->answer.says),
+		       "Each thread has its own %s and waits for work: objects of this class are "
+		       "probably created again and again instead of being shared.",
+		       explain_short_class(heap, class_no));
+	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
+	return HDB_OK;
+}
+
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
+	static int (*const report[])(struct stuck *, const struct crowd *, struct hdb_error *) = {
+		[CROWD_LOCK] = report_locks,
+		[CROWD_PERMITS] = report_permits,
+		[CROWD_POOL] = report_pool,
+	};
 	BASE_SCOPED(release)
 	struct stuck s = { .q = q, .l = l, .tasks_max = TASKS_MAX, .roots_max = ROOTS_MAX };
 
 	TRY(find_crowds(&s, err));
-	for (size_t i = 0; i < s.crowds.count && s.added < STUCK_MAX; i++) {
+	for (size_t i = 0; i < s.crowds.count; i++) {
 		const struct crowd *c = base_vec_at(&s.crowds, struct crowd, i);
 
 		TRY(base_step(q->work, i, err));
-		TRY(c->members->is_pool ? report_pool(&s, c, err) : report_locks(&s, c, err));
+		/* Pools that are suspects are completed anyway. */
+		if (s.added < STUCK_MAX || c->kind == CROWD_POOL)
+			TRY(report[c->kind](&s, c, err));
 	}
+	for (size_t i = 0; i < l->suspects.count; i++)
+		TRY(report_singles(&s, leak_finding_at(l, i), err));
 	for (size_t i = 0; i < l->list.count && s.roots_max; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
