@@ -392,6 +392,33 @@ static int is_of_own_thread(const struct holders *h, const struct leak_holder *w
 }
 
 /*
+ * Returns whether a holder is a local variable of a thread whose name has the same pattern as that
+ * of an owner, and then adds it to that owner.
+ */
+static bool is_of_same_threads(struct query_leak_owner *owner, const struct leak_holder *who)
+{
+	char pattern[LEAK_NAME_MAX_BYTES], other[LEAK_NAME_MAX_BYTES];
+
+	if (who->kind != LEAK_HOLDER_LOCAL || who->is_thread_local)
+		return false;
+	memcpy(pattern, who->thread, sizeof(pattern));
+	heap_name_pattern(pattern);
+	for (size_t i = 0; i < owner->named; i++) {
+		struct leak_holder *at = &owner->list[i];
+
+		memcpy(other, at->thread, sizeof(other));
+		heap_name_pattern(other);
+		if (at->kind != LEAK_HOLDER_LOCAL || at->is_thread_local ||
+		    strcmp(other, pattern) != 0)
+			continue;
+		at->threads += at->threads ? 1 : 2;
+		memcpy(at->thread, pattern, sizeof(pattern));
+		return true;
+	}
+	return false;
+}
+
+/*
  * Makes the best holders the owners, and counts the others. Tasks of threads, and threads of the
  * pool itself, count only if there is nothing better.
  */
@@ -405,7 +432,8 @@ static int take_all(const struct holders *h, struct query_leak_owner *out, struc
 	out->has_others = h->has_more;
 	for (size_t i = 0; i < h->count; i++) {
 		TRY(is_of_own_thread(h, &h->list[i].who, &is_own, err));
-		if (i && (is_own || is_task(&h->list[i].who)))
+		if (i && (is_own || is_task(&h->list[i].who) ||
+			  is_of_same_threads(out, &h->list[i].who)))
 			continue;
 		if (out->named < LEAK_OWNERS)
 			out->list[out->named++] = h->list[i].who;

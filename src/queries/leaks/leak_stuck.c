@@ -534,28 +534,35 @@ static void remove_finding(struct leak_findings *l, struct leak_finding *f)
 }
 
 /*
- * If the threads of a pool wait for a lock, the finding about the lock and the one about the pool
- * are one incident. It has the size of the pool, and both texts. Returns whether that is so.
+ * If a third of the threads of a pool wait for the locks of one thread, the finding about these
+ * locks and the one about the pool, which is a suspect, are one incident. It has the size of the
+ * pool, and all texts. Returns whether there are such locks.
  */
-static bool merge_lock(struct leak_findings *l, const struct crowd *c, struct leak_finding *pool,
-		       struct leak_finding *lock)
+static bool merge_locks(struct leak_findings *l, const struct crowd *c, struct leak_finding *pool)
 {
 	const struct base_text to = BASE_TEXT(pool->answer.says);
-	const size_t used = strlen(to.buf);
-	uint64_t waiting = 0;
+	bool any = false;
 
-	for (uint64_t i = 0; i < c->count; i++)
-		waiting += c->members[i].wait->owner_ix == lock->answer.ix;
-	if (!lock->is_fault || lock->answer.rule != leak_rule("blocked-threads") ||
-	    waiting * 2 < c->count || used + strlen(lock->answer.says) + 2 > to.size)
-		return false;
-	(void)snprintf(to.buf + used, to.size - used, " %s", lock->answer.says);
-	memcpy(pool->answer.advice, lock->answer.advice, sizeof(lock->answer.advice));
-	memcpy(pool->threads, lock->threads, sizeof(lock->threads));
-	pool->answer.rule = lock->answer.rule;
-	pool->answer.ix = lock->answer.ix;
-	remove_finding(l, lock);
-	return true;
+	/* Removing a finding moves those after it. */
+	for (size_t i = l->list.count; !pool->is_fault && i-- > l->suspects.count;) {
+		struct leak_finding *lock = leak_finding_at(l, i);
+		const size_t used = strlen(to.buf);
+		uint64_t waiting = 0;
+
+		for (uint64_t k = 0; k < c->count; k++)
+			waiting += c->members[k].wait->owner_ix == lock->answer.ix;
+		if (!lock->is_fault || lock->answer.rule != leak_rule("blocked-threads") ||
+		    waiting * 3 < c->count || used + strlen(lock->answer.says) + 2 > to.size)
+			continue;
+		(void)snprintf(to.buf + used, to.size - used, " %s", lock->answer.says);
+		memcpy(pool->answer.advice, lock->answer.advice, sizeof(lock->answer.advice));
+		memcpy(pool->threads, lock->threads, sizeof(lock->threads));
+		pool->answer.rule = lock->answer.rule;
+		pool->answer.ix = lock->answer.ix;
+		remove_finding(l, lock);
+		any = true;
+	}
+	return any;
 }
 
 /*
@@ -581,7 +588,7 @@ static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_e
 static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	struct leak_finding *f = finding_about(s->l, c->members->key_ix), *lock;
+	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
 	const bool may_starve = all_wait(s, c, HEAP_NONE);
 	uint64_t tasks = 0;
 	struct place place;
@@ -595,10 +602,7 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 		if (!f)
 			return HDB_OK;
 		TRY(merge_queue(s, &f, err));
-		lock = c->members->wait->owner_ix == HEAP_NONE ?
-			       NULL :
-			       finding_about(s->l, c->members->wait->owner_ix);
-		if (!lock || !merge_lock(s->l, c, f, lock))
+		if (!merge_locks(s->l, c, f))
 			add_doing(c, &place, "only thread", f);
 		return HDB_OK;
 	}
@@ -705,10 +709,65 @@ static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hd
 	return HDB_OK;
 }
 
+/*
+ * Finds the first object or class that refers to an object and is a Semaphore or, if is_own is set,
+ * belongs to the application. Sets *out to HEAP_NONE if there is none.
+ */
+static int find_referrer(struct stuck *s, uint32_t ix, bool is_own, uint32_t *out,
+			 struct hdb_error *err)
+{
+	struct heap *heap = s->q->heap;
+	struct store_lists referrers;
+	const uint32_t *batch;
+	size_t count;
+
+	*out = HEAP_NONE;
+	TRY(derive_referrers(s->q->derive, &referrers, err));
+	TRY(store_lists_begin(&referrers, ix, NULL, err));
+	do {
+		TRY(store_lists_next(&referrers, &batch, &count, err));
+		TRY(base_step(s->q->work, count, err));
+		for (size_t i = 0; i < count && *out == HEAP_NONE; i++) {
+			struct heap_object object;
+			const char *name;
+
+			TRY(heap_object(heap, batch[i], &object, err));
+			name = heap_class_name(heap, heap_known_class(&object));
+			if (is_own ? !heap_is_platform_class(name) && !strstr(name, "$$Lambda") :
+				     strcmp(name, "java.util.concurrent.Semaphore") == 0)
+				*out = batch[i];
+		}
+	} while (count && *out == HEAP_NONE);
+	return HDB_OK;
+}
+
+/* Writes the field of the application that holds the semaphore, or "". */
+static int name_semaphore(struct stuck *s, uint32_t sync_ix, struct base_text to,
+			  struct hdb_error *err)
+{
+	struct analysis_link link;
+	struct heap_object object;
+	uint32_t ix, holder_ix;
+
+	to.buf[0] = '\0';
+	TRY(find_referrer(s, sync_ix, false, &ix, err));
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(find_referrer(s, ix, true, &holder_ix, err));
+	if (holder_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(s->q->heap, holder_ix, &object, err));
+	TRY(analysis_link_find(&s->q->session, holder_ix, ix, &link, err));
+	if (link.count)
+		(void)snprintf(to.buf, to.size, " %s.%s",
+			       heap_class_name(s->q->heap, heap_known_class(&object)),
+			       analysis_link_name(&link));
+	return HDB_OK;
+}
+
 static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	struct query_leak_path path = { .count = 0 };
 	char owner[LEAK_NAME_MAX_BYTES] = "";
 	struct heap_value state;
 	struct place place;
@@ -723,10 +782,8 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 	if (!is_lost)
 		return HDB_OK;
 	TRY(describe(s->q, c, false, &place, err));
-	TRY(query_leak_path_find(s->q, c->members->key_ix, &path, err));
-	path.is_end_kept = true;
-	TRY(query_leak_culprit(s->q, &path, HEAP_NONE, BASE_TEXT(owner), err));
-	bytes_format(&text, "All permits of the Semaphore %s are taken: %s threads", owner,
+	TRY(name_semaphore(s, c->members->key_ix, BASE_TEXT(owner), err));
+	bytes_format(&text, "All permits of the Semaphore%s are taken: %s threads", owner,
 		     base_number(c->count).text);
 	if (place.is_pattern && place.name[0])
 		bytes_format(&text, " \"%s\"", place.name);
@@ -946,6 +1003,28 @@ static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_er
 	return HDB_OK;
 }
 
+/* Appends what the finalizer thread is doing to the finding about its queue. */
+static int report_finalizer(struct stuck *s, struct hdb_error *err)
+{
+	struct leak_finding *f = finding_about(s->l, HEAP_NONE);
+	struct member member = { .key_ix = HEAP_NONE };
+	const struct crowd c = { .members = &member, .count = 1 };
+	struct place place;
+
+	for (size_t i = 0; f && i < s->waits.list.count && !member.wait; i++) {
+		const struct query_wait *wait = base_vec_at(&s->waits.list, struct query_wait, i);
+
+		if (base_glob("java.lang.ref.Finalizer$*",
+			      heap_class_name_of(s->q->heap, wait->thread_ix)))
+			member.wait = wait;
+	}
+	if (!member.wait)
+		return HDB_OK;
+	TRY(find_owner(s, member.wait->thread_ix, &place, err));
+	add_doing(&c, &place, "thread", f);
+	return HDB_OK;
+}
+
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
 	static int (*const report[])(struct stuck *, const struct crowd *, struct hdb_error *) = {
@@ -965,6 +1044,7 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 		if (s.added < STUCK_MAX || c->kind == CROWD_POOL)
 			TRY(report[c->kind](&s, c, err));
 	}
+	TRY(report_finalizer(&s, err));
 	for (size_t i = 0; i < l->suspects.count; i++)
 		TRY(report_singles(&s, leak_finding_at(l, i), err));
 	for (size_t i = 0; i < l->list.count && s.roots_max; i++) {
