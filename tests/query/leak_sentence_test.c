@@ -238,7 +238,7 @@ static void test_order(void **state)
 		struct hdb_rows *rows;
 		struct hw w;
 
-		(void)snprintf(planted, sizeof(planted), text, i ? 10 : 20000);
+		(void)snprintf(planted, sizeof(planted), text, i ? 10u : 20000u);
 		planted_write(&w, planted);
 		written_open(&heap, &w, "sentence", NULL);
 		rows = ask_rows(heap.db, &ask);
