@@ -647,17 +647,11 @@ static bool has_digit(const uint8_t *p, size_t size)
 	return false;
 }
 
-/*
- * Tries the value assigned to a name at `at`: name=value, "name": "value", <name>value<, --name
- * value.
- */
-static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error *err)
+/* Finds the name before the sign at `at`. Returns false if it is not the name of a secret. */
+static bool find_name(const struct base_secret_search *s, size_t at, struct base_secret_named *out)
 {
 	const uint8_t *p = s->p;
-	size_t end = at, from, value = at + 1, size = 0;
-	struct base_secret_named named;
-	struct base_secret_hit hit = { 0 };
-	uint8_t quote = 0;
+	size_t end = at, from;
 
 	while (end > 0 && at - end < 2 && p[end - 1] == ' ')
 		end--;
@@ -665,11 +659,20 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 		end--;
 	for (from = end; from > 0 && end - from <= NAME_MAX_BYTES && is_name_byte(p[from - 1]);)
 		from--;
-	if (end - from < NAME_MIN || (p[at] == ' ' && p[from] != '-') ||
-	    !base_secrets_has_name(s->secrets, (const char *)p + from, end - from) ||
-	    (p[at] == '>' && (from == 0 || p[from - 1] != '<')))
-		return HDB_OK;
-	while (value < s->size && value - at < 5 && p[value] == ' ')
+	*out = (struct base_secret_named){ .name = p + from, .name_size = end - from };
+	return end - from >= NAME_MIN && (p[at] != ' ' || p[from] == '-') &&
+	       base_secrets_has_name(s->secrets, (const char *)p + from, end - from) &&
+	       (p[at] != '>' || (from > 0 && p[from - 1] == '<'));
+}
+
+/* Finds the value that begins near `at`. Returns whether it is quoted. */
+static bool find_value(const struct base_secret_search *s, size_t at, struct base_secret_named *out)
+{
+	const uint8_t *p = s->p;
+	size_t value = at, size = 0;
+	uint8_t quote = 0;
+
+	while (value < s->size && value - at < 4 && p[value] == ' ')
 		value++;
 	if (value < s->size && (p[value] == '"' || p[value] == '\''))
 		quote = p[value++];
@@ -677,19 +680,35 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 	       (quote ? p[value + size] != quote && p[value + size] >= ' ' :
 			p[value + size] > ' ' && !strchr("\"'&;,<>)]}", p[value + size])))
 		size++;
-	named = (struct base_secret_named){
-		.name = p + from, .name_size = end - from, .value = p + value, .value_size = size
-	};
+	out->value = p + value;
+	out->value_size = size;
+	return quote != 0;
+}
+
+/*
+ * Tries the value assigned to a name at `at`: name=value, "name": "value", <name>value<, --name
+ * value.
+ */
+static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error *err)
+{
+	const bool is_option = s->p[at] == ' ';
+	struct base_secret_named named;
+	struct base_secret_hit hit = { 0 };
+	bool is_quoted;
+
+	if (!find_name(s, at, &named))
+		return HDB_OK;
+	is_quoted = find_value(s, at + 1, &named);
 	/*
 	 * An assigned expression is code and not a secret. The text that follows an option in a
 	 * sentence is a word without digits.
 	 */
-	if ((!quote && memchr(named.value, '(', size)) ||
-	    (p[at] == ' ' && !has_digit(named.value, size)) ||
+	if ((!is_quoted && memchr(named.value, '(', named.value_size)) ||
+	    (is_option && !has_digit(named.value, named.value_size)) ||
 	    !base_secrets_is_value(s, &named, &hit.rule))
 		return HDB_OK;
 	hit.text = named.value;
-	hit.size = size;
+	hit.size = named.value_size;
 	hit.key = named.name;
 	hit.key_size = named.name_size;
 	return report(s, &hit, err);

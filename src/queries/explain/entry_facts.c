@@ -867,6 +867,29 @@ static void set_closed(const struct looking *l, const struct explain_flag *flag,
 			 (double)flag->closed * 100 / (double)l->entries);
 }
 
+/* Records the field of the values that retains the most. */
+static void set_heaviest(const struct looking *l, const struct value_field *most,
+			 struct explain_facts *out)
+{
+	struct heap *heap = l->session->heap;
+
+	/* Report the field only if nearly all entries have it. */
+	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19)
+		return;
+	entry_set_field(l, most, EXPLAIN_FACT_field, out);
+	explain_fact_set(out, EXPLAIN_FACT_field_percent,
+			 (double)most->bytes * 100 / (double)l->weighed_bytes);
+	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
+	/* Collections, strings, arrays and application objects are expected to take memory. */
+	explain_fact_set(
+		out, EXPLAIN_FACT_is_machinery,
+		entry_is_own(heap, l->value_class) &&
+			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
+			!strchr(heap_class_name(heap, most->class_no), '[') &&
+			!heap_collection_rule(heap, most->class_no) &&
+			strcmp(heap_class_name(heap, most->class_no), "java.lang.String") != 0);
+}
+
 /* Reports fields of the values: points in time, and the field that retains the most. */
 static void set_fields(const struct looking *l, uint64_t entries, struct explain_facts *out)
 {
@@ -910,21 +933,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 				 (double)l->nothings * 100 / (double)l->entries);
 		explain_fact_text(out, EXPLAIN_FACT_empty_value, l->nothing ? l->nothing : "null");
 	}
-	/* Report the field only if nearly all entries have it. */
-	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19)
-		return;
-	entry_set_field(l, most, EXPLAIN_FACT_field, out);
-	explain_fact_set(out, EXPLAIN_FACT_field_percent,
-			 (double)most->bytes * 100 / (double)l->weighed_bytes);
-	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
-	/* Collections, strings, arrays and application objects are expected to take memory. */
-	explain_fact_set(
-		out, EXPLAIN_FACT_is_machinery,
-		entry_is_own(heap, l->value_class) &&
-			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
-			!strchr(heap_class_name(heap, most->class_no), '[') &&
-			!heap_collection_rule(heap, most->class_no) &&
-			strcmp(heap_class_name(heap, most->class_no), "java.lang.String") != 0);
+	set_heaviest(l, most, out);
 }
 
 BASE_ORDER(compare_keys, struct feature, BASE_UP(hash), BASE_UP(ix), BASE_UP(entry))

@@ -20,6 +20,30 @@
  */
 #define FACTS_SMALL 10u
 
+/* Remembers a collection if it retains the most, or is the first large one. */
+static int choose_largest(struct held_walk *w, const struct held_node *node,
+			  const struct heap_collection *collection, struct hdb_error *err)
+{
+	/* the map inside a set is counted as the set */
+	const struct held_node *parent = held_parent(w, node);
+	struct heap_collection counted = *collection;
+	uint64_t bytes, budget = FACTS_ENTRIES_MIN;
+
+	if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
+	    (!collection->has_size || collection->size >= FACTS_ENTRIES_SOME)) {
+		TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
+		if (bytes >= w->top_bytes / 2)
+			w->most_ix = node->ix;
+	}
+	if (w->largest_ix == HEAP_NONE && !collection->has_size)
+		TRY_ERRORS(heap_collection_count(w->session->heap, &counted, &budget, err));
+	if (w->largest_ix == HEAP_NONE && (!counted.has_size || counted.size >= FACTS_ENTRIES_MIN))
+		w->largest_ix = node->ix;
+	if (w->larger_ix == HEAP_NONE && counted.has_size && counted.size >= FACTS_ENTRIES_SOME)
+		w->larger_ix = node->ix;
+	return HDB_OK;
+}
+
 /* Finds the array of a string builder or stream, and how much of the array is used. */
 static int look_at_builder(struct held_walk *w, const struct held_node *node, struct hdb_error *err)
 {
@@ -46,31 +70,13 @@ static int look_at_collection(struct held_walk *w, const struct held_node *node,
 			      const struct heap_object *object, struct hdb_error *err)
 {
 	struct heap *heap = w->session->heap;
-	struct heap_collection collection, counted;
-	uint64_t bytes, removed, budget = FACTS_ENTRIES_MIN;
+	struct heap_collection collection;
+	uint64_t removed;
 	bool never;
 
 	TRY_FOUND(heap_collection_open(heap, node->ix, &collection, err));
-	if (collection.inner && !(collection.rule->flags & HEAP_PART)) {
-		/* the map inside a set is counted as the set */
-		const struct held_node *parent = held_parent(w, node);
-
-		if (w->top_bytes && !(parent && parent->ix == w->most_ix) &&
-		    (!collection.has_size || collection.size >= FACTS_ENTRIES_SOME)) {
-			TRY(derive_retained(w->session->derive, node->ix, &bytes, err));
-			if (bytes >= w->top_bytes / 2)
-				w->most_ix = node->ix;
-		}
-		counted = collection;
-		if (w->largest_ix == HEAP_NONE && !collection.has_size)
-			TRY_ERRORS(heap_collection_count(heap, &counted, &budget, err));
-		if (w->largest_ix == HEAP_NONE &&
-		    (!counted.has_size || counted.size >= FACTS_ENTRIES_MIN))
-			w->largest_ix = node->ix;
-		if (w->larger_ix == HEAP_NONE && counted.has_size &&
-		    counted.size >= FACTS_ENTRIES_SOME)
-			w->larger_ix = node->ix;
-	}
+	if (collection.inner && !(collection.rule->flags & HEAP_PART))
+		TRY(choose_largest(w, node, &collection, err));
 	w->plumbing += node->weight * (double)object->shallow_bytes;
 	if (!collection.has_size || collection.inner_ix != node->ix)
 		return HDB_OK;

@@ -117,6 +117,24 @@ static void say(struct owners *o, enum explain_fact to, const char *field, const
 	explain_fact_text(o->out, to, text);
 }
 
+/* Remembers the largest count of additions, and of removals. */
+static void look_at_flow(struct owners *o, const struct field_name *field, int64_t number)
+{
+	const char *name = field->text, *lower = field->lower;
+
+	if (has_word(lower, in_words) && number >= FLOW_MIN && number > o->in.number) {
+		o->in.class_name = o->class_name;
+		o->in.number = number;
+		(void)snprintf(o->in.name, sizeof(o->in.name), "%s", name);
+	} else if (has_word(lower, out_words) && !strstr(lower, "thread") &&
+		   !strstr(lower, "ready") &&
+		   (number > o->taken.number ||
+		    (number == o->taken.number && strlen(name) < strlen(o->taken.name)))) {
+		o->taken.number = number;
+		(void)snprintf(o->taken.name, sizeof(o->taken.name), "%s", name);
+	}
+}
+
 /*
  * Reads a number, possibly from an AtomicLong or a counter. Sets *is_found to whether the field
  * contains a number.
@@ -161,17 +179,7 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 		say(o, EXPLAIN_FACT_full, name, text);
 	if (number == 0 && strcmp(lower, "requested") == 0)
 		say(o, EXPLAIN_FACT_demand, name, text);
-	if (has_word(lower, in_words) && number >= FLOW_MIN && number > o->in.number) {
-		o->in.class_name = o->class_name;
-		o->in.number = number;
-		(void)snprintf(o->in.name, sizeof(o->in.name), "%s", name);
-	} else if (has_word(lower, out_words) && !strstr(lower, "thread") &&
-		   !strstr(lower, "ready") &&
-		   (number > o->taken.number ||
-		    (number == o->taken.number && strlen(name) < strlen(o->taken.name)))) {
-		o->taken.number = number;
-		(void)snprintf(o->taken.name, sizeof(o->taken.name), "%s", name);
-	}
+	look_at_flow(o, field, number);
 }
 
 /*

@@ -337,6 +337,25 @@ static int is_inside(struct heap *heap, const struct leak_held *entries,
 	return HDB_OK;
 }
 
+/* Sets *out to the object itself or, if it is the array of a list, to the elements. */
+static int hold_itself(struct query *q, const struct query_leak_suspect *about,
+		       const struct heap_object *end, struct leak_held *out, struct hdb_error *err)
+{
+	struct leak_held entries;
+	uint32_t collection;
+
+	*out = (struct leak_held){ 1, end->shallow_bytes, .class_no = end->class_no,
+				   .collection_ix = HEAP_NONE };
+	if (end->kind == STORE_PRIMITIVE_ARRAY || end->kind == STORE_OBJECT_ARRAY)
+		out->length = end->length;
+	TRY(find_entries(q, about, &entries, &collection, err));
+	if (end->kind != STORE_OBJECT_ARRAY || collection == HEAP_NONE ||
+	    entries.count < end->length / INNER_PART)
+		return HDB_OK;
+	*out = entries;
+	return name_entries(q->heap, out, err);
+}
+
 /*
  * Determines which objects a single suspect holds. If an array or another object retains half of
  * the suspect by itself, names that object instead.
@@ -356,20 +375,8 @@ static int find_held(struct query *q, const struct leak_rows *rows,
 	assert(s->ix != HEAP_NONE);
 	find_class(q->heap, rows, about, out, &own);
 	TRY(heap_object(q->heap, end_ix, &end, err));
-	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART) {
-		*out = (struct leak_held){ 1, end.shallow_bytes, .class_no = end.class_no,
-					   .collection_ix = HEAP_NONE };
-		if (end.kind == STORE_PRIMITIVE_ARRAY || end.kind == STORE_OBJECT_ARRAY)
-			out->length = end.length;
-		/* If the object is the array of a list, the held objects are the elements. */
-		TRY(find_entries(q, about, &entries, &collection, err));
-		if (end.kind == STORE_OBJECT_ARRAY && collection != HEAP_NONE &&
-		    entries.count >= end.length / INNER_PART) {
-			*out = entries;
-			return name_entries(q->heap, out, err);
-		}
-		return HDB_OK;
-	}
+	if (out->class_no == HEAP_NONE && end.shallow_bytes >= s->retained_bytes / MAIN_PART)
+		return hold_itself(q, about, &end, out, err);
 	TRY(find_entries(q, about, &entries, &collection, err));
 	if (collection == HEAP_NONE) {
 		if (out->class_no == HEAP_NONE && own.class_no != HEAP_NONE)
