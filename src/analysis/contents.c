@@ -128,8 +128,7 @@ int analysis_array_hash(struct heap *heap, struct base_view *view, uint64_t offs
 struct made {
 	struct reading *s;
 	struct derive_block *block;
-	struct base_view view;
-	struct heap_offsets *groups;
+	struct derive_reader dump;
 	uint64_t without[STORE_BLOCK_OBJECTS / 64]; /* one bit per object */
 };
 
@@ -170,7 +169,7 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	}
 	if (string->chars.count != string->array_units)
 		record.array_ix = HEAP_NONE;
-	TRY(heap_chars_hash(&m->view, &string->chars, &hash, err));
+	TRY(heap_chars_hash(&m->dump.view, &string->chars, &hash, err));
 	record.low = hash.low;
 	record.high = hash.high;
 	return base_vec_push(&m->block->bytes[0], &record, sizeof(record), err);
@@ -193,7 +192,7 @@ static int read_arrays(struct made *m, struct hdb_error *err)
 
 		if (!is_wanted(m->s, objects, i))
 			continue;
-		r = analysis_array_hash(heap, &m->view, offsets[i], &record, err);
+		r = analysis_array_hash(heap, &m->dump.view, offsets[i], &record, err);
 		TRY_ERRORS(r);
 		if (r == HDB_NOTFOUND)
 			note_without(m, i);
@@ -208,27 +207,16 @@ static int read_make(void *ctx, struct derive_block *block, struct hdb_error *er
 	struct reading *s = ctx;
 	struct made m = { .s = s,
 			  .block = block,
-			  .view = { .src = s->session->heap->dump.source } };
-	uint64_t *values = block->values;
+			  .dump = derive_reader(s->session->heap, s->references) };
 	int r;
 
 	heap_prefetch_ahead(s->session->heap, block->block_no);
 	if (s->options->kind == ANALYSIS_ARRAYS)
 		r = read_arrays(&m, err);
 	else
-		r = heap_string_block(
-			&(struct heap_string_block){
-				.heap = s->session->heap,
-				.objects = block->objects,
-				.references = &s->references[block->block_no],
-				.reader = { .view = &m.view, .groups = &m.groups },
-				.lengths = values,
-				.entries = &block->bytes[1],
-			},
-			take_string, &m, err);
-	base_view_release(&m.view);
-	free(m.groups);
-	memcpy(values, m.without, sizeof(m.without));
+		r = derive_block_strings(&m.dump, block, take_string, &m, err);
+	derive_reader_release(&m.dump);
+	memcpy(block->values, m.without, sizeof(m.without));
 	return r;
 }
 

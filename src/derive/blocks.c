@@ -223,3 +223,24 @@ int derive_put_column(struct derive *derive, struct store_writer *writer, enum s
 							.ctx = &column },
 				 err);
 }
+
+void derive_reader_release(struct derive_reader *reader)
+{
+	base_view_release(&reader->view);
+	free(reader->groups);
+}
+
+int derive_block_strings(struct derive_reader *reader, struct derive_block *block,
+			 heap_take_string take, void *ctx, struct hdb_error *err)
+{
+	const struct heap_string_block strings = {
+		.heap = reader->heap,
+		.objects = block->objects,
+		.references = &reader->references[block->block_no],
+		.reader = { .view = &reader->view, .groups = &reader->groups },
+		.lengths = block->values,
+		.entries = &block->bytes[1],
+	};
+
+	return heap_string_block(&strings, take, ctx, err);
+}

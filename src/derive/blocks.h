@@ -8,6 +8,7 @@
 #include "derive/derive.h"
 
 #include "base/thread.h"
+#include "heap/values/string_scan.h"
 
 /* Maximum number of blocks per thread that are being processed or are waiting for `take`. */
 #define DERIVE_SLOTS_PER_THREAD 3u
@@ -56,6 +57,25 @@ struct derive_pass {
  * store_column_prepare, because looking up blocks is not safe on other threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err);
+
+/* What `make` needs to read the dump, and the strings of its block. */
+struct derive_reader {
+	struct heap *heap;                    /* borrowed */
+	const struct store_block *references; /* of all blocks, from heap_string_blocks; borrowed */
+	struct base_view view;
+	struct heap_offsets *groups; /* owned */
+};
+
+static inline struct derive_reader derive_reader(struct heap *heap,
+						 const struct store_block *references)
+{
+	return (struct derive_reader){ heap, references, { .src = heap->dump.source }, NULL };
+}
+void derive_reader_release(struct derive_reader *reader);
+
+/* Calls `take` for each string of the block in order. Uses the block's values and bytes[1]. */
+int derive_block_strings(struct derive_reader *reader, struct derive_block *block,
+			 heap_take_string take, void *ctx, struct hdb_error *err);
 
 /* Describes how the values of a packed column are computed. */
 struct derive_fill {

@@ -324,8 +324,7 @@ struct each_key {
 struct reading {
 	struct analysis_keys *keys;
 	struct derive_block *block;
-	struct base_view view;
-	struct heap_offsets *groups;
+	struct derive_reader dump;
 	size_t at; /* number of keys before the current string */
 };
 
@@ -361,8 +360,8 @@ static int read_number(struct reading *m, const struct analysis_key_way *way, ui
 
 	if (!offset)
 		return HDB_OK;
-	TRY(heap_instance_read(heap, &m->view, offset, &instance, err));
-	TRY(heap_place_value(&m->view, &instance, way->place, &value, err));
+	TRY(heap_instance_read(heap, &m->dump.view, offset, &instance, err));
+	TRY(heap_place_value(&m->dump.view, &instance, way->place, &value, err));
 	/* All other objects must be looked up. */
 	if (!value.type || (value.type == HPROF_OBJECT && value.bits))
 		return HDB_OK;
@@ -387,7 +386,7 @@ static int read_members(struct reading *m, struct hdb_error *err)
 			const struct array array = { offsets[i], objects->class_no[i],
 						     objects->length[i] };
 
-			TRY(hash_array(heap, &m->view, &array, &keys[at].hash, err));
+			TRY(hash_array(heap, &m->dump.view, &array, &keys[at].hash, err));
 			keys[at].is_done = true;
 		} else if (objects->kind[i] == STORE_INSTANCE &&
 			   (way->way == BY_NUMBER || way->way == BY_FIELD))
@@ -408,13 +407,12 @@ static int take_string(void *ctx, uint32_t i, const struct heap_string *string,
 	if (m->at == m->block->bytes[0].count || keys[m->at].ix != ix || !string->has_chars)
 		return HDB_OK;
 	keys[m->at].is_done = true;
-	return heap_chars_hash(&m->view, &string->chars, &keys[m->at].hash, err);
+	return heap_chars_hash(&m->dump.view, &string->chars, &keys[m->at].hash, err);
 }
 
 static void release_reading(struct reading *m)
 {
-	base_view_release(&m->view);
-	free(m->groups);
+	derive_reader_release(&m->dump);
 }
 
 static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *err)
@@ -423,7 +421,7 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 	BASE_SCOPED(release_reading)
 	struct reading m = { .keys = k,
 			     .block = block,
-			     .view = { .src = k->session->heap->dump.source } };
+			     .dump = derive_reader(k->session->heap, k->references) };
 	bool has_strings = false;
 
 	TRY(list_members(k, block, &has_strings, err));
@@ -433,16 +431,7 @@ static int make_keys(void *ctx, struct derive_block *block, struct hdb_error *er
 		TRY(read_members(&m, err));
 	if (!has_strings || !k->references)
 		return HDB_OK;
-	return heap_string_block(
-		&(struct heap_string_block){
-			.heap = k->session->heap,
-			.objects = block->objects,
-			.references = &k->references[block->block_no],
-			.reader = { .view = &m.view, .groups = &m.groups },
-			.lengths = block->values,
-			.entries = &block->bytes[1],
-		},
-		take_string, &m, err);
+	return derive_block_strings(&m.dump, block, take_string, &m, err);
 }
 
 static int take_keys(void *ctx, struct derive_block *block, struct hdb_error *err)

@@ -264,8 +264,7 @@ static int count_matches(struct query *q, struct strings *s, struct hdb_error *e
 struct reading {
 	const struct strings *s;
 	struct derive_block *block;
-	struct base_view view;
-	struct heap_offsets *groups;
+	struct derive_reader dump;
 };
 
 static int key_string(void *ctx, uint32_t i, const struct heap_string *string,
@@ -280,7 +279,7 @@ static int key_string(void *ctx, uint32_t i, const struct heap_string *string,
 	};
 
 	if (one.has_chars)
-		TRY(key_of(m->s, &m->view, &string->chars, &one.hash, err));
+		TRY(key_of(m->s, &m->dump.view, &string->chars, &one.hash, err));
 	return base_vec_push(&m->block->bytes[0], &one, sizeof(one), err);
 }
 
@@ -288,22 +287,14 @@ static int key_block(void *ctx, struct derive_block *block, struct hdb_error *er
 {
 	const struct query *q = ctx;
 	const struct strings *s = q->state;
-	struct reading m = { .s = s, .block = block, .view = { .src = q->heap->dump.source } };
+	struct reading m = { .s = s,
+			     .block = block,
+			     .dump = derive_reader(q->heap, s->references) };
 	int r;
 
 	heap_prefetch_block(q->heap, block->block_no);
-	r = heap_string_block(
-		&(struct heap_string_block){
-			.heap = q->heap,
-			.objects = block->objects,
-			.references = &s->references[block->block_no],
-			.reader = { .view = &m.view, .groups = &m.groups },
-			.lengths = block->values,
-			.entries = &block->bytes[1],
-		},
-		key_string, &m, err);
-	base_view_release(&m.view);
-	free(m.groups);
+	r = derive_block_strings(&m.dump, block, key_string, &m, err);
+	derive_reader_release(&m.dump);
 	return r;
 }
 

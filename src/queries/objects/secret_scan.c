@@ -65,8 +65,7 @@ static void copy_text(char *to, size_t room, const void *text, size_t size)
 struct made {
 	struct secret_scan *s;
 	struct derive_block *block;
-	struct base_view view;
-	struct heap_offsets *groups;
+	struct derive_reader dump;
 	uint32_t ix; /* the array being searched */
 };
 
@@ -89,12 +88,12 @@ static int search_arrays(struct made *m, struct hdb_error *err)
 
 	TRY(heap_read_offsets(heap, m->block->block_no, offsets, err));
 	for (uint32_t i = 0; i < objects->count; i++) {
-		struct base_secret_text text = { .view = &m->view };
+		struct base_secret_text text = { .view = &m->dump.view };
 		struct hprof_sub sub;
 
 		if (objects->kind[i] != STORE_PRIMITIVE_ARRAY || !offsets[i])
 			continue;
-		TRY(hprof_sub_read(&heap->dump.file, &m->view, offsets[i], &sub, err));
+		TRY(hprof_sub_read(&heap->dump.file, &m->dump.view, offsets[i], &sub, err));
 		if (sub.tag != HPROF_PRIMITIVE_ARRAY_DUMP ||
 		    (sub.element_type != HPROF_CHAR && sub.element_type != HPROF_BYTE))
 			continue;
@@ -117,7 +116,7 @@ static int look_at_name(void *ctx, uint32_t i, const struct heap_string *string,
 
 	if (!string->has_chars || string->chars.count < 2 || string->chars.count >= sizeof(name))
 		return HDB_OK;
-	TRY(heap_chars_utf8(&m->view, &string->chars, &text, err));
+	TRY(heap_chars_utf8(&m->dump.view, &string->chars, &text, err));
 	if (text.is_whole && base_secrets_has_name(m->s->rules, name, text.used))
 		base_bit_put(m->s->names.data, m->block->objects->first_ix + i);
 	return HDB_OK;
@@ -127,7 +126,7 @@ static int search_block(void *ctx, struct derive_block *block, struct hdb_error 
 {
 	struct secret_scan *s = ctx;
 	struct heap *heap = s->session->heap;
-	struct made m = { .s = s, .block = block, .view = { .src = heap->dump.source } };
+	struct made m = { .s = s, .block = block, .dump = derive_reader(heap, s->references) };
 	int r;
 
 	heap_prefetch_ahead(heap, block->block_no);
@@ -137,18 +136,8 @@ static int search_block(void *ctx, struct derive_block *block, struct hdb_error 
 			base_bit_put(s->holders.data, block->objects->first_ix + i);
 	r = search_arrays(&m, err);
 	if (r == HDB_OK)
-		r = heap_string_block(
-			&(struct heap_string_block){
-				.heap = heap,
-				.objects = block->objects,
-				.references = &s->references[block->block_no],
-				.reader = { .view = &m.view, .groups = &m.groups },
-				.lengths = block->values,
-				.entries = &block->bytes[1],
-			},
-			look_at_name, &m, err);
-	base_view_release(&m.view);
-	free(m.groups);
+		r = derive_block_strings(&m.dump, block, look_at_name, &m, err);
+	derive_reader_release(&m.dump);
 	return r;
 }
 
