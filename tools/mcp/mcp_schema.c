@@ -142,28 +142,17 @@ static bool needs_target(const struct hdb_query_spec *spec)
 	return *spec->targets && *spec->targets != '[';
 }
 
-/* Arguments of tools themselves, in the order of the schema. */
+#define RULE_rule(word, text, nth) .name = text
+#define RULE_takes(word, text, nth) .takes = MCP_TAKES_##word
+#define RULE_type(word, text, nth) .type = text
+#define RULE_help(word, text, nth) .help = text
 static const struct argument {
+	const char *name;
 	unsigned takes;   /* enum mcp_takes */
-	const char *name; /* an earlier argument or option with this name takes precedence */
 	const char *type; /* NULL means a string or an array of strings */
 	const char *help;
 } arguments[] = {
-	{ MCP_TAKES_NAME, "name", "string", "Name of the query. \"explain\" lists all queries." },
-	{ MCP_TAKES_OPTIONS, "options", "object",
-	  "Options by name: a string, a number, or true for a switch" },
-	{ MCP_TAKES_OPTIONS, "target", NULL, "Target of the query, as listed by \"explain\"" },
-	{ MCP_TAKES_BEFORE, "before", NULL,
-	  "Databases of earlier dumps of the same program, oldest first" },
-	{ MCP_TAKES_DB, "db", "string",
-	  "Database, as listed by \"open\". May be omitted if there is only one." },
-	{ MCP_TAKES_ALL, "all", "boolean", "Also show unreachable objects in the tables" },
-	{ MCP_TAKES_DUMP, "dump", "string", "Dump, as listed by \"open\"" },
-	{ MCP_TAKES_PID, "pid", "integer", "Process ID of the JVM. Without it, lists the JVMs." },
-	{ MCP_TAKES_PROCESS, "pid", "integer", "Process ID of a running JVM" },
-	{ MCP_TAKES_FILES, "files", NULL,
-	  "Paths of files, absolute or relative to a served directory" },
-	{ MCP_TAKES_STATEMENT, "statement", "string", "One SELECT statement" },
+#include <mcp/mcp_schema.rules.h>
 };
 
 /* Returns whether a call must have this argument. `takes` are all arguments of the tool. */
