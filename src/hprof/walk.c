@@ -20,34 +20,6 @@
 /* Maximum size of a string that is trusted without looking for zero bytes. */
 #define SUSPICIOUS_TEXT 256
 
-const char *hprof_problem_name(int kind)
-{
-	switch (kind) {
-	case HPROF_PROBLEM_TRUNCATED:
-		return "truncated";
-	case HPROF_PROBLEM_RECORD_LENGTH:
-		return "record-length";
-	case HPROF_PROBLEM_UNKNOWN_TAG:
-		return "unknown-tag";
-	case HPROF_PROBLEM_UNKNOWN_SUB_TAG:
-		return "unknown-sub-tag";
-	case HPROF_PROBLEM_SUB_OVERRUN:
-		return "sub-overrun";
-	case HPROF_PROBLEM_SEGMENT_LENGTH:
-		return "segment-length";
-	case HPROF_PROBLEM_BAD_RECORD:
-		return "bad-record";
-	case HPROF_PROBLEM_TRAILING_BYTES:
-		return "trailing-bytes";
-	case HPROF_PROBLEM_COMPRESSION:
-		return "compression";
-	case HPROF_PROBLEM_EMPTIED:
-		return "arrays-emptied";
-	default:
-		return "unknown";
-	}
-}
-
 void hprof_walk_init(struct hprof_walk *walk, const struct hprof_file *file)
 {
 	assert(file->id_size == 4 || file->id_size == 8);

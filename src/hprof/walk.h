@@ -47,9 +47,6 @@ struct hprof_problem {
 	char message[256];      /* one line */
 };
 
-/* Returns the name of a kind, such as "truncated"; static. */
-const char *hprof_problem_name(int kind);
-
 struct hprof_walk {
 	const struct hprof_file *file;
 	struct base_view view;

@@ -219,12 +219,6 @@ enum store_problem_kind {
 };
 
 /*
- * Returns the name of a kind, such as "duplicate-id", or NULL for an unknown number. The string is
- * static.
- */
-const char *store_problem_name(uint32_t kind);
-
-/*
  * Meta value "incomplete": kinds of data that the dump lacks. As a result, referrers of objects may
  * be missing.
  */

@@ -317,10 +317,9 @@ static void test_damage(void **state)
 		    r.subs > SMALL_SUBS + 2 || r.snapshot != row->snapshots ||
 		    (row->kind && (int)r.problem[0].kind != row->kind))
 			fail_msg(
-				"%s, id size %u: %u problems (%s: %s), %u of %u subs, %u snapshots",
-				row->name, id_size, r.problems,
-				hprof_problem_name((int)r.problem[0].kind), r.problem[0].message,
-				r.subs, SMALL_SUBS, r.snapshot);
+				"%s, id size %u: %u problems (%d: %s), %u of %u subs, %u snapshots",
+				row->name, id_size, r.problems, (int)r.problem[0].kind,
+				r.problem[0].message, r.subs, SMALL_SUBS, r.snapshot);
 		hw_release(&w);
 	}
 }
@@ -353,8 +352,6 @@ static void test_problem_facts(void **state)
 	walk_bytes(w.data, w.size, &r);
 	assert_int_equal(r.problem[0].offset, at.second);
 	assert_int_equal(r.problem[0].lost_bytes, 9);
-	for (int kind = HPROF_PROBLEM_TRUNCATED; kind <= HPROF_PROBLEM_COMPRESSION; kind++)
-		assert_string_not_equal(hprof_problem_name(kind), "unknown");
 	hw_release(&w);
 }
 

@@ -9,31 +9,30 @@
 
 #include <queries/database/q_problems.query.h>
 
-/* The locations in which each kind of problem occurs, and its effect. */
+/* The name of each kind of problem, the places where it occurs, and its effect. */
 static const struct {
 	uint32_t kind;
-	const char *record, *effect;
+	const char *name, *record, *effect;
 } kinds[] = {
-#define PROBLEM(kind, record, effect) \
+#define PROBLEM(kind, name, record, effect) \
 	{ \
-		kind, record, effect \
+		kind, name, record, effect \
 	}
 #include <queries/database/problems.rows.h>
 };
-
-static const char *kind_name(uint32_t kind)
-{
-	const char *name = kind < STORE_PROBLEM_FIRST ? hprof_problem_name((int)kind) :
-							store_problem_name(kind);
-
-	return name ? name : "other";
-}
+static_assert(sizeof(kinds) / sizeof(kinds[0]) ==
+		      HPROF_PROBLEM_EMPTIED + STORE_PROBLEM_LOST_PACKETS + 1 - STORE_PROBLEM_FIRST,
+	      "a row for each kind");
 
 static void set_kind(struct query *q, uint32_t kind)
 {
+	query_lend_text(q, KIND, kind < STORE_PROBLEM_FIRST ? "unknown" : "other");
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (kinds[i].kind != kind)
 			continue;
+		query_lend_text(q, KIND, kinds[i].name);
+		if (!kinds[i].record)
+			return;
 		query_lend_text(q, RECORD, kinds[i].record);
 		query_lend_text(q, EFFECT, kinds[i].effect);
 	}
@@ -68,7 +67,6 @@ static int problem_row(struct query *q, size_t no, struct hdb_error *err)
 
 	TRY(query_record(q, no, &problem, err));
 	problem.message[sizeof(problem.message) - 1] = '\0';
-	query_lend_text(q, KIND, kind_name(problem.kind));
 	set_kind(q, problem.kind);
 	query_set(q, OFFSET, problem.offset);
 	query_set(q, LOST, problem.lost_bytes);
