@@ -20,7 +20,7 @@
 
 /* Defines a function for BASE_SCOPED that calls `close` with a pointer, which may be NULL. */
 #define BASE_CLOSER(name, type, close) \
-	static inline void name(type *const *pointer) \
+	static inline void name(__typeof__(type) *const *pointer) \
 	{ \
 		close(*pointer); \
 	}
