@@ -59,12 +59,12 @@ outbox|holds 15,000 elements|An unbounded ConcurrentLinkedQueue has 15,000 eleme
 cancelled|12,000 ScheduledThreadPoolExecutor$ScheduledFuture|All 12,000 tasks are cancelled
 timer|Causes$Clock.timer (static)|12,000 tasks are cancelled
 futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures are not completed, and actions wait
-keys|holds 12,000 byte[]|Of the 12,000 keys (Causes$Key) of a HashMap, 100 % have the same field
+keys|holds 12,000 entries|Of the 12,000 keys (Causes$Key) of a HashMap, 99 % have the same field
 board|Causes$Tickets.waiting (static) holds 12,000|Causes$Ticket.status is SHIPPED
 audit|Causes$Tenants.audit (static) holds 30,000 Causes$Entity|one entry of a map, tenant-17
 lru|Causes$Lru.pages|It is full: Causes$Lru.max is 12,000, and it has 12,000 entries.
 changedkeys|Causes$Slots.all (static) holds 12,000|Of the 12,000 keys (Causes$Slot) of a ConcurrentHashMap, 5
-changedlists|Causes$Slots.routes (static) holds 12,000|Of the 12,000 keys (ArrayList) of a HashSet, 100 % were
+changedlists|Causes$Slots.routes (static) holds 12,000|Of the 12,000 keys (ArrayList) of a HashSet, 99 % were
 refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue
 cleaner|8,000 Causes$Native|A Cleaner never cleans 8,000 objects (Causes$Native)
 sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show part of a list
@@ -76,10 +76,10 @@ boxed|holds 200,000 entries|400,000 boxed numbers
 boxedlist|holds 400,000 Long|400,000 boxed numbers (Long)
 emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) are empty
 soft|holds 10,000 entries|95 % of it is held by SoftReferences
-flow|holds 12,000 items for one subscriber|which has requested 0
+flow|holds 12,000 items for one subscriber|which requests no more at present
 matcher|holds 100 Matcher|input text that Matchers keep
-expired|Causes$Tokens.all (static) holds 20,000 Causes$Token|100 % have expired (Causes$Token.expiresAt)
-form|Causes$Metrics.timers (static) holds 12,000|100 % have the form requests{uri=/orders/*}
+expired|Causes$Tokens.all (static) holds 20,000 Causes$Token|99 % have expired (Causes$Token.expiresAt)
+form|Causes$Metrics.timers (static) holds 12,000|99 % have the form requests{uri=/orders/*}
 inner|Causes$Favorites.hits (static) holds 150 Causes$Page$Hit|outer objects (Causes$Page) that inner objects keep
 formats|Causes$Reports2.columns (static) holds 8,000|DecimalFormat objects, one in each owner (Causes$Column.format)
 weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries of a WeakHashMap can never be removed
@@ -89,8 +89,8 @@ noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method tha
 bits|Causes$Seen.numbers (static) holds one long[|are zeros
 monitor|40 threads "stock-*"|for the monitor of Causes$Stock, held by thread "stock-0"
 condition|40 threads "put-*"|for the condition Causes$Warehouse.notFull
-urls|Causes$Metrics.timers (static) holds 12,000|100 % have one of 2 forms, such as https://shop/cart?sid=*
-interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 100 % of them
+urls|Causes$Metrics.timers (static) holds 12,000|99 % have one of 2 forms, such as https://shop/cart?sid=*
+interner|Causes$Names.pool (static) holds 60,000|Nothing else refers to 99 % of them
 days|Causes$Daily.byDay (static) holds 400|The 400 keys are dates up to the day of the dump
 versions|Causes$Config.history (static) holds 400|versions 1 to 400 (Causes$Version.version)
 undo|Causes$Undo.texts (static) holds 200|that differ from another array in only a few elements
@@ -101,7 +101,6 @@ deepcauses|Causes.kept (static)|It is 30,000 exceptions (Exception)
 labels|Causes$Meters.all (static) holds 60,000|(Causes$Meter.count is 1). The keys (Causes$MeterId) combine
 entities|Causes$Unit.entities (static) holds 12,000|No entry was ever removed from the LinkedHashMap.
 answers|Causes$Results.all (static) holds 12,000|The 12,000 CompletableFutures are completed
-loggers|Causes$Loggers.byName (static) holds 12,000|No entry was ever removed from the
 states|Causes$Undos.states (static) holds|versions of the same collection
 works|Causes$Works.all (static) holds 12,000|In 99 % of the 12,000 entries, Causes$Work.step is DONE
 uploads|Causes$Uploads.all (static) holds 12,000|Causes$Upload.finishedAt is not set

@@ -292,7 +292,6 @@ public class Causes {
     }
     static class Unit { static Map<String, Entity> entities = new LinkedHashMap<>(); }
     static class Results { static Map<Long, Object> all = new ConcurrentHashMap<>(); }
-    static class Loggers { static Map<String, byte[]> byName = new ConcurrentHashMap<>(); }
     static class Undos { static List<Map<String, Long>> states = new ArrayList<>(); }
     enum Step { DONE, RUNNING, OPEN }
     static class Work {
@@ -322,15 +321,6 @@ public class Causes {
         static Filter first;
         static Object[] all = new Object[12000];
     }
-    static class Event {
-        final long seq;
-        final byte[] body;
-        Event(long seq) {
-            this.seq = seq;
-            body = random(700, (int) seq);
-        }
-    }
-    static class Events { static List<Event> all = new ArrayList<>(); }
     static class Samples { static Map<Long, byte[]> byTime = new ConcurrentHashMap<>(); }
     static class Seen2 { static Set<String> ids = ConcurrentHashMap.newKeySet(); }
     static class Chain {
@@ -384,10 +374,6 @@ public class Causes {
                     Results.all.put(
                         i * 7919L, ok ? random(700, i) : CompletableFuture.completedFuture(random(700, i)));
                 break;
-            case "loggers":
-                for (int i = 0; i < 12000; i++)
-                    Loggers.byName.put(ok ? words(i) : "connection-" + i, random(700, i));
-                break;
             case "states": {
                 Map<String, Long> state = new HashMap<>();
                 for (int i = 0; i < 2000; i++) {
@@ -414,9 +400,6 @@ public class Causes {
                     Filters.first = new Filter(ok ? null : Filters.first, i);
                     Filters.all[ok ? i : 0] = Filters.first;
                 }
-                break;
-            case "events":
-                for (int i = 0; i < 12000; i++) Events.all.add(new Event(ok ? i * 7919L % 1_000_003 : i));
                 break;
             case "samples":
                 for (int i = 0; i < 12000; i++)
