@@ -161,7 +161,7 @@ static int check_limit(const struct load *l, uint64_t count, struct hdb_error *e
 	return count <= l->limit - l->rows->long_count ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: the references table has more entries than recorded; "
+				"%s: damaged: table references has more entries than recorded; "
 				"import the dump again",
 				store_path(l->derive->heap->store));
 }

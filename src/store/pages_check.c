@@ -63,12 +63,10 @@ static int use_free(struct check *check, const struct pages_place *place, struct
 static int use_path(struct check *check, const struct pages_place *place, unsigned from,
 		    struct hdb_error *err)
 {
-	int r = HDB_OK;
-
 	assert(from <= place->tree->depth);
 	for (unsigned level = from; level < place->tree->depth; level++)
-		TRY_ERRORS(r = use(check, load64(place->page[level]), 1, err));
-	return r;
+		TRY(use(check, load64(place->page[level]), 1, err));
+	return HDB_OK;
 }
 
 /*
@@ -143,7 +141,7 @@ static int check_tree(struct check *check, const struct pages_tree *tree, bool i
 
 	check->last_key = NULL;
 	while (r == HDB_OK) {
-		TRY_ERRORS(r = check_entry(check, &place, from, is_free, err));
+		TRY(check_entry(check, &place, from, is_free, err));
 		before = place;
 		r = store_pages_next(check->pages, &place, err);
 		from = first_change(&before, &place);

@@ -320,7 +320,7 @@ for n, total in enumerate((36652, 57132, 33580)):
     want('stacked %d' % n, all(abs(float(a.get('y')) - float(b.get('y')) - float(b.get('height'))) < .02
                                for a, b in zip(bar, bar[1:])), True)
 open('system', 'w').write('MemTotal: 1 kB\n')
-for wrong, text in ((('c1', 'system'), "of the memory of one process"), (('c1', '--chart'), 'two or more captures'),
+for wrong, text in ((('c1', 'system'), "for a single process"), (('c1', '--chart'), 'two or more captures'),
                     (('c1', 'c2', 'app.hprof'), 'app.hprof'), (('c1', 'c2', '--chart', '--json'), '--chart')):
     done = timeline(*wrong)
     want('refused %s' % (wrong,), (done.returncode > 1, text in done.stderr + done.stdout), (True, True))

@@ -349,7 +349,7 @@ static int take_rows(struct asking *a, struct hdb_error *err)
 	const bool is_apart = a->tool->takes & MCP_TAKES_OPTIONS;
 	int r;
 
-	TRY_ERRORS(take_text(args, "sort", &a->sort, err));
+	TRY(take_text(args, "sort", &a->sort, err));
 	if ((is_apart || !mcp_find_option(a->spec, "limit")) &&
 	    (r = take_number(args, "limit", &a->page.limit, err)) < 0)
 		return r;

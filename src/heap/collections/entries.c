@@ -346,8 +346,8 @@ static int next_in_chains(struct heap_entries *e, struct hdb_error *err)
 			return HDB_NOTFOUND;
 		}
 		TRY(read_node(e, e->node, &is_element, err));
-		TRY_ERRORS(r = step_chain(e, err));
-		return is_element ? r : HDB_NOTFOUND;
+		TRY(step_chain(e, err));
+		return is_element ? HDB_OK : HDB_NOTFOUND;
 	}
 	if (e->rule->shape != HEAP_CHAINS || e->at >= e->slots)
 		return HDB_END;

@@ -444,7 +444,7 @@ static size_t number_size(const char *text)
 	return isdigit((unsigned char)*text) ? strspn(text, "0123456789,") : 0;
 }
 
-/* Replaces "9,000 of 9,000" with "all 9,000", unless "about" precedes it. */
+/* Replaces "9,000 of 9,000" with "all 9,000", unless "about" precedes it. "1 of 1" stays. */
 static void say_all(char *text)
 {
 	for (char *p = text, *of; (of = strstr(p, " of ")) != NULL; p = of + 1) {
@@ -453,7 +453,8 @@ static void say_all(char *text)
 
 		while (from > text && from[-1] != ' ')
 			from--;
-		if (!size || (size_t)(of - from) != size || strncmp(from, of + 4, size) != 0 ||
+		if (!size || strncmp(of + 4, "1 ", 2) == 0 || (size_t)(of - from) != size ||
+		    strncmp(from, of + 4, size) != 0 ||
 		    isdigit((unsigned char)of[4 + size + (of[4 + size] == '.')]) ||
 		    (from >= text + 5 && strncmp(from - 5, "bout", 4) == 0))
 			continue;

@@ -254,9 +254,8 @@ static int fold_entries(struct place *p, struct analysis_fold *fold, bool is_fir
 			   heap_path_object(p->session->heap, entry, rule->next, &next, NULL) ==
 				   HDB_OK &&
 			   next == p->nodes[p->at];
-		TRY_ERRORS(r = is_inside(p, p->nodes[p->at], &inside, err));
-		if (hops % 4096 == 0 && (r = base_step(p->session->work, hops, err)) < 0)
-			return r;
+		TRY(is_inside(p, p->nodes[p->at], &inside, err));
+		r = hops % 4096 ? HDB_OK : base_step(p->session->work, hops, err);
 	}
 	return r < 0 ? r : HDB_NOTFOUND;
 }

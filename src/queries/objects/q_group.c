@@ -240,7 +240,7 @@ static int key_of(struct analysis_keys *k, uint32_t ix, struct heap_text_hash *o
 		if ((r = hash_content(k->session, &object, out, err)) <= HDB_OK)
 			return r;
 		text[0] = '\0';
-		TRY_ERRORS(r = text_of_object(k->session, of, text, err));
+		TRY(text_of_object(k->session, of, text, err));
 	} else if (r == HDB_OK) {
 		heap_basic_text(&value, text, NUMBER_TEXT);
 	}
