@@ -95,6 +95,10 @@ static const struct {
 	{ "a.App{}; static a.App.ALL ="
 	  "list(200*a.Session{data=bytes(1000)}, 90*a.Other{data=bytes(2000)})",
 	  "App.ALL (static) holds 200 Session (1.2 KiB each) and others, " },
+	/* the field holds less than its object retains */
+	{ "a.App{}; static a.App.shop = a.Shop{items=list(200*a.Item{data=bytes(1000)}),"
+	  "rest=a.Other{data=bytes(90000)}}",
+	  "Shop.items, in App.shop (static), holds 200 Item (" },
 	/* one array */
 	{ "a.App{}; static a.App.buffer = a.Buffer{room=bytes(200000)}",
 	  "Buffer.room, in App.buffer (static), holds one byte[200000] (195.5 KiB), " },

@@ -569,6 +569,7 @@ static int add_details(struct query *q, const struct query_leak_suspect *about,
 	/* In a group of threads, the rest consists of other threads, not of keys and tables. */
 	const unsigned part = about->incident ? THREADS_PART : ALL_PART;
 	uint64_t largest = 0, point = 0;
+	uint32_t class_no = HEAP_NONE;
 
 	if (about->incident)
 		TRY(find_largest(q, s, each, &largest, err));
@@ -582,11 +583,16 @@ static int add_details(struct query *q, const struct query_leak_suspect *about,
 		return HDB_OK;
 	if (s->ix != HEAP_NONE && s->point_ix != HEAP_NONE)
 		TRY(derive_retained(q->derive, s->point_ix, &point, err));
-	/* The size of the suspect is not that of the named field. */
-	if (point && point < s->retained_bytes / 10 * 9)
-		add(to, ", %s of %s", base_size(point).text, base_size(s->retained_bytes).text);
-	else
+	if (!point || point >= s->retained_bytes / 10 * 9) {
 		add(to, " and others");
+		return HDB_OK;
+	}
+	/* The size of the suspect is not that of the named field. */
+	add(to, ", %s of the %s that ", base_size(point).text, base_size(s->retained_bytes).text);
+	TRY(heap_class_of_object(q->heap, s->ix, &class_no, err));
+	query_leak_add_short(to, class_no == HEAP_NONE ? heap_class_name_of(q->heap, s->ix) :
+							 heap_class_name(q->heap, class_no));
+	add(to, " retains");
 	return HDB_OK;
 }
 
