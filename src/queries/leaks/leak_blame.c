@@ -231,50 +231,6 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* Counts entries of threads' maps with values of one ThreadLocal. */
-struct local_users {
-	struct query *q;
-	uint32_t class_no, key_ix;
-	uint64_t count;
-};
-
-static int count_users(void *ctx, const struct heap_block *block, struct hdb_error *err)
-{
-	struct local_users *users = ctx;
-
-	for (uint32_t i = 0; i < block->count; i++) {
-		uint32_t key_ix;
-		int r;
-
-		if (block->class_no[i] != users->class_no || block->kind[i] != STORE_INSTANCE)
-			continue;
-		TRY_ERRORS(r = heap_path_object(users->q->heap, block->first_ix + i, "referent",
-						&key_ix, err));
-		users->count += r == HDB_OK && key_ix == users->key_ix;
-	}
-	return HDB_OK;
-}
-
-/* Counts the threads that have a value of a ThreadLocal. */
-static int count_threads(struct query *q, uint32_t key_ix, uint64_t *out, struct hdb_error *err)
-{
-	struct local_users users = {
-		q, heap_class_by_name(q->heap, "java.lang.ThreadLocal$ThreadLocalMap$Entry", 0),
-		key_ix, 0
-	};
-	BASE_FREED uint8_t *is_wanted = NULL;
-
-	*out = 0;
-	if (users.class_no == HEAP_NONE)
-		return HDB_OK;
-	TRY(BASE_ALLOC(is_wanted, (size_t)q->heap->class_count + 1, "classes", err));
-	is_wanted[users.class_no] = 1;
-	TRY(heap_each_block_of(q->heap, &(struct heap_pass){ q->work, is_wanted }, count_users,
-			       &users, err));
-	*out = users.count;
-	return HDB_OK;
-}
-
 /* Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if it is unreachable. */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
@@ -291,8 +247,7 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	}
 	out->is_thread_local = true;
 	analysis_describe(&q->session, path->nodes[0], out->thread, sizeof(out->thread));
-	TRY(count_threads(q, key, &out->threads, err));
-	out->threads = out->threads > 1 ? out->threads : 0;
+	out->key_ix = key;
 	return HDB_OK;
 }
 

@@ -69,6 +69,30 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 
 /* ---- faults ---- */
 
+/* Maximum number of referrers of a ThreadLocal to read. Processes have fewer threads. */
+#define LOCAL_USERS_MAX 65536
+
+/* Counts the threads that have a value of a ThreadLocal, unless it is only one. */
+static int count_threads(struct query *q, struct leak_holder *keeper, struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec ixs = { 0 };
+	uint64_t count = 0;
+
+	TRY(derive_referrers_of(q->derive, keeper->key_ix, LOCAL_USERS_MAX, &ixs, err));
+	for (size_t i = 0; i < ixs.count; i++) {
+		const uint32_t ix = *base_vec_at(&ixs, uint32_t, i);
+		bool is_reachable;
+
+		if (strcmp(heap_class_name_of(q->heap, ix),
+			   "java.lang.ThreadLocal$ThreadLocalMap$Entry") != 0)
+			continue;
+		TRY(derive_is_reachable(q->derive, ix, &is_reachable, err));
+		count += is_reachable;
+	}
+	keeper->threads = count > 1 ? count : 0;
+	return HDB_OK;
+}
+
 int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fault,
 			  struct hdb_error *err)
 {
@@ -104,6 +128,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 					  sizeof(keeper->thread));
 		}
 	}
+	if (keeper->is_thread_local)
+		TRY(count_threads(q, keeper, err));
 	TRY(heap_object(q->heap, a->kept_ix, &kept, err));
 	if (heap_has_superclass(q->heap, kept.class_no, "java.lang.ClassLoader"))
 		TRY(query_leak_loader_hint(q, &path, &hint, err));

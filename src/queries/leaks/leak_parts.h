@@ -120,6 +120,7 @@ struct leak_holder {
 	uint32_t local_ix;
 	char frame[LEAK_NAME_MAX_BYTES];
 	bool is_thread_local;
+	uint32_t key_ix; /* of a thread-local: the ThreadLocal */
 	/*
 	 * for a thread-local, the number of threads with a value, or 0 if only `thread` has one;
 	 * for local variables of several threads, their number, and `thread` is the pattern of
