@@ -445,16 +445,18 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 		if (open_memory(env, want) == 0)
 			r = 0;
 	}
-	if (r)
+	if (r) {
 		r = hdb_fail_errno(
 			err, r,
 			"%s: cannot create a private file in this directory or in memory (" MEMORY_DIR
 			", /proc)",
 			dir);
-	else if (asprintf(&env->path, "private file in %s", *where) >= 0)
+	} else if (asprintf(&env->path, "private file in %s", *where) >= 0) {
 		r = open_main(env, err);
-	else
+	} else {
+		env->path = NULL;
 		r = hdb_fail_memory(err, "a private file", strlen(*where));
+	}
 	if (r < 0) {
 		free_env(env);
 		return r;

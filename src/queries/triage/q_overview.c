@@ -37,7 +37,8 @@ struct line {
 	/* number of suspects with this sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;
-	char *held_class; /* class of the held objects, or NULL */
+	char *held_class;    /* class of the held objects, or NULL */
+	char *owner, *field; /* class and field that hold them, or NULL */
 	char *texts[COLUMN_COUNT];
 };
 
@@ -179,6 +180,8 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		free(line->texts[SHORT_TEXT]);
 		TRY(copy_of(row, "text", &line->texts[SHORT_TEXT], err));
 	}
+	TRY(copy_of(row, "owner", &line->owner, err));
+	TRY(copy_of(row, "field", &line->field, err));
 	return copy_of(row, "held_class", &line->held_class, err);
 }
 
@@ -424,26 +427,34 @@ static int is_in_leaks(struct query *q, const struct query *row, bool *out, stru
 	return HDB_OK;
 }
 
-/* Finds the suspect that is held by the field that a finding about listeners names, or NULL. */
-static struct line *suspect_of_field(const struct overview *o, const struct query *row)
+/*
+ * Finds the suspect that is held by the field that a finding about listeners names, "in
+ * a.b.Bus.listeners (static)", or NULL. The suspect may name a subclass of a.b.Bus.
+ */
+static struct line *suspect_of_field(struct query *q, const struct query *row)
 {
+	const struct overview *o = q->state;
 	const struct hdb_value *detail = query_cell(row, "detail");
-	char field[128];
-	const char *name;
+	char class_name[1024], *field;
 
-	if (!query_cell_is(row, "rule", "listeners-field") || detail->type != HDB_TYPE_TEXT)
+	if (!query_cell_is(row, "rule", "listeners-field") || detail->type != HDB_TYPE_TEXT ||
+	    detail->text_size < 3)
 		return NULL;
-	/* "in a.b.Bus.listeners (static)" */
-	if (detail->text_size < 3)
+	(void)snprintf(class_name, sizeof(class_name), "%.*s", (int)detail->text_size - 3,
+		       detail->text + 3);
+	class_name[strcspn(class_name, " ")] = '\0';
+	field = strrchr(class_name, '.');
+	if (!field)
 		return NULL;
-	(void)snprintf(field, sizeof(field), "%.*s", (int)detail->text_size - 3, detail->text + 3);
-	field[strcspn(field, " ")] = '\0';
-	name = strrchr(field, '.');
-	for (size_t i = 0; name && i < o->lines.count; i++) {
+	*field++ = '\0';
+	for (size_t i = 0; i < o->lines.count; i++) {
 		struct line *line = base_vec_at(&o->lines, struct line, i);
+		uint32_t no;
 
-		if (strcmp(line->kind, "suspect") == 0 && line->texts[TEXT] &&
-		    strstr(line->texts[TEXT], name))
+		if (!line->owner || !line->field || strcmp(line->field, field) != 0)
+			continue;
+		no = heap_class_by_name(q->heap, line->owner, 0);
+		if (no != HEAP_NONE && heap_has_superclass(q->heap, no, class_name))
 			return line;
 	}
 	return NULL;
@@ -458,7 +469,7 @@ static int read_finding(struct query *q, const struct query *row, struct hdb_err
 	TRY(is_in_leaks(q, row, &is_known, err));
 	if (is_known)
 		return HDB_OK;
-	line = suspect_of_field(o, row);
+	line = suspect_of_field(q, row);
 	if (line)
 		return line->texts[EXPLANATION] ?
 			       HDB_OK :
@@ -613,6 +624,8 @@ static void close_overview(struct query *q)
 
 	for (size_t i = 0; i < o->lines.count; i++) {
 		free(base_vec_at(&o->lines, struct line, i)->held_class);
+		free(base_vec_at(&o->lines, struct line, i)->owner);
+		free(base_vec_at(&o->lines, struct line, i)->field);
 		for (size_t k = 0; k < COLUMN_COUNT; k++)
 			free(base_vec_at(&o->lines, struct line, i)->texts[k]);
 	}

@@ -244,12 +244,12 @@ static int take_passes(struct query *q, struct triage *t, struct hdb_error *err)
 	return triage_take_strings(t, err);
 }
 
-/* Measures of collections, with the facts and the column of the query collections. */
+/* Measures of collections, with the facts of the query collections. */
 static const struct {
 	enum triage_measure_no measure;
-	const char *count, *bytes, *column;
-} collections[] = { { TRIAGE_SPARSE, "sparse", "sparse_wasted", "wasted" },
-		    { TRIAGE_EMPTY, "empty", "empty_shallow", "empty" } };
+	const char *count, *bytes;
+} collections[] = { { TRIAGE_SPARSE, "sparse", "sparse_wasted" },
+		    { TRIAGE_EMPTY, "empty", "empty_shallow" } };
 #define COLLECTIONS (sizeof(collections) / sizeof(collections[0]))
 
 static void take_collection_facts(struct triage *t, const struct query *answer)
@@ -269,21 +269,20 @@ static void take_collection_facts(struct triage *t, const struct query *answer)
 	}
 }
 
+/* Finds the class with the most empty collections. */
 static int take_collection_row(struct triage *t, const struct query *row, struct hdb_error *err)
 {
-	for (size_t i = 0; i < COLLECTIONS; i++) {
-		struct triage_figure *f = &t->figures[collections[i].measure];
-		const uint64_t n = triage_number(row, collections[i].column);
-		struct heap_object object;
-		uint32_t ix;
+	struct triage_figure *f = &t->figures[TRIAGE_EMPTY];
+	const uint64_t empty = triage_number(row, "empty");
+	struct heap_object object;
+	uint32_t ix;
 
-		if (n <= f->class_count)
-			continue;
-		TRY(heap_find(t->q->heap, triage_number(row, "largest"), &ix, err));
-		TRY(heap_object(t->q->heap, ix, &object, err));
-		f->class_count = n;
-		f->class_no = object.class_no;
-	}
+	if (empty <= f->class_count)
+		return HDB_OK;
+	TRY_FOUND(heap_find(t->q->heap, triage_number(row, "largest"), &ix, err));
+	TRY(heap_object(t->q->heap, ix, &object, err));
+	f->class_count = empty;
+	f->class_no = object.class_no;
 	return HDB_OK;
 }
 
