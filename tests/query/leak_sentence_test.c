@@ -39,9 +39,11 @@ static struct written heap;
 /* Buffers of the elements of a collection. */
 #define BUFFER(capacity) \
 	"java.nio.DirectByteBuffer{capacity=" capacity ", att=null, cleaner=a.Cleaner{}}"
-#define CONNECTIONS(fields) \
+#define BITS \
 	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
-	"java.util.concurrent.atomic.AtomicLong{value=200000000L};" \
+	"java.util.concurrent.atomic.AtomicLong{value=200000000L};"
+#define CONNECTIONS(fields) \
+	BITS \
 	"static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{open=false," fields \
 	"})}"
 
@@ -461,12 +463,80 @@ static void test_listeners(void **state)
 	}
 }
 
+/* Six objects of 50,000 bytes that two objects hold, so that they are a group. */
+#define SHARED "list($1, $2, $3, $4, $5, $6)"
+#define MEMBERS \
+	"a.Session@1{data=bytes(50000)}; a.Session@2{data=bytes(50000)};" \
+	"a.Session@3{data=bytes(50000)}; a.Session@4{data=bytes(50000)};" \
+	"a.Session@5{data=bytes(50000)}; a.Session@6{data=bytes(50000)};"
+#define WEBAPP(state, more) \
+	"org.apache.catalina.loader.ParallelWebappClassLoader:" \
+	"org.apache.catalina.loader.WebappClassLoaderBase{state=a.State{name=\"" state "\"}," more \
+	"}"
+#define LIKE_HIKARI(more) \
+	"com.zaxxer.hikari.pool.HikariPool{poolName=\"shop\"," more "," \
+	"config=com.zaxxer.hikari.HikariConfig{maxPoolSize=10}," \
+	"connectionBag=com.zaxxer.hikari.util.ConcurrentBag{sharedList=list(10*a.PoolEntry{})," \
+	"waiters=java.util.concurrent.atomic.AtomicInteger{value=0}}}"
+
+#define WORKER "thread a.Worker:java.lang.Thread{data=list(250*a.Item{data=bytes(2000)}), gateway=null};"
+
+/* A fault explains a group of objects only if it is above them, or if most of them have one. */
+static void test_merged(void **state)
+{
+	static const struct {
+		const char *heap, *texts[2]; /* beginnings of the texts of two findings */
+	} merged[] = {
+		/* another loader of the class is closed; this one holds the objects */
+		{ WEBAPP("STARTED", "all=" SHARED) "; a.App{}; static a.App.box = a.Box{in=a.Box{"
+						   "all=" SHARED "}}; static a.App.old = " WEBAPP(
+							   "STOPPED", "all=null") ";" MEMBERS,
+		  { "ParallelWebappClassLoader.all holds 6 Session (",
+		    "The class loader of a stopped web application" } },
+		/* the same for a pool */
+		{ LIKE_HIKARI("all=" SHARED) "; a.App{}; static a.App.box = a.Box{in=a.Box{all=" SHARED
+					     "}}; static a.App.pool = " HIKARI ";" MEMBERS,
+		  { "HikariPool.all holds 6 Session (",
+		    "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait" } },
+		/* a finding about memory outside the heap, with its size */
+		{ "a.Two{}; thread a.Worker:java.lang.Thread{data=list(250*a.Item{data=bytes(2000)}), gateway=$g};" WORKER WORKER
+			  WORKER WORKER WORKER WORKER WORKER "a.Gateway@g{connections=list(200*a.Connection{"
+					"open=false, inbound=" BUFFER("1000000") "})};" BITS,
+		  { "Gateway.connections holds 190.7 MiB outside the heap", "8 threads (" } },
+	};
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(merged) / sizeof(merged[0]); i++) {
+		struct hdb_rows *rows;
+		struct hw w;
+
+		planted_write(&w, merged[i].heap);
+		written_open(&heap, &w, "merged", NULL);
+		rows = ask_rows(heap.db, &ask);
+		for (unsigned k = 0; k < 2; k++) {
+			const struct hdb_value *text;
+			const char *expected = merged[i].texts[k];
+
+			assert_true(next_row(rows));
+			text = value_of(rows, "text");
+			if (text->text_size < strlen(expected) ||
+			    memcmp(text->text, expected, strlen(expected)) != 0)
+				fail_msg("%zu: \"%.*s\", not \"%s\"", i, (int)text->text_size,
+					 text->text, expected);
+		}
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences), cmocka_unit_test(test_listeners),
 		cmocka_unit_test(test_statics),   cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_order),     cmocka_unit_test(test_locals),
+		cmocka_unit_test(test_merged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

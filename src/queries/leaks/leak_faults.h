@@ -16,6 +16,7 @@ struct query_leak_fault {
 	struct explain_answer answer;
 	uint64_t more;
 	uint64_t equal, same_keeper; /* objects with the same text, and with the same owner */
+	uint64_t outside_bytes;      /* memory outside the heap */
 };
 
 /*

@@ -162,28 +162,36 @@ int leak_findings_add(struct query *q, struct leak_findings *l, const struct exp
 }
 
 /*
- * Sets *out to whether a group of objects and a fault are one incident: the threads of pools, or
- * the tasks of timers, of which there are too many.
+ * Sets *out to whether a group of objects and a fault are one incident: most of the objects are
+ * threads with a faulty object each, or they are below an object to which the fault's rule applies.
+ * Neither is true for rules made in code, which apply to no object.
  */
-static int is_of_fault(struct query *q, const struct leak_finding *f,
-		       const struct heap_object *fault, bool *out, struct hdb_error *err)
+static int is_of_fault(struct query *q, const struct leak_findings *l, const struct leak_finding *f,
+		       const struct query_leak_fault *fault, bool *out, struct hdb_error *err)
 {
 	const struct base_vec *members = &f->suspect.members;
+	const bool is_each = (fault->equal + fault->more) * 2 > f->suspect.count;
 	struct query_leak_path path;
-	struct heap_object object;
+	struct explain_answer answer;
+	struct heap_object object, at;
+	int r;
 
 	*out = false;
 	if (f->suspect.ix != HEAP_NONE || !members->count ||
 	    (f->answer.rule && f->answer.rule->verdict != EXPLAIN_LARGE &&
 	     f->answer.rule->verdict != EXPLAIN_OBSERVED))
 		return HDB_OK;
-	TRY(query_leak_path_find(q, fault->ix, &path, err));
-	for (size_t i = 0; i < members->count && path.count && !*out; i++)
+	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
+	TRY(query_leak_path_find(q, object.ix, &path, err));
+	for (size_t i = 0; i < members->count && path.count && is_each && !*out; i++)
 		*out = *base_vec_at(members, uint32_t, i) == path.nodes[0];
 	TRY(query_leak_path_find(q, *base_vec_at(members, uint32_t, 0), &path, err));
 	for (size_t i = 0; i < path.count && !*out; i++) {
-		TRY(heap_object(q->heap, path.nodes[i], &object, err));
-		*out = object.kind == STORE_INSTANCE && object.class_no == fault->class_no;
+		TRY(heap_object(q->heap, path.nodes[i], &at, err));
+		if (at.kind != STORE_INSTANCE || at.class_no != object.class_no)
+			continue;
+		TRY_ERRORS(r = explain_object(&q->session, &l->rules, at.ix, &answer, err));
+		*out = r == HDB_OK && answer.rule == fault->answer.rule;
 	}
 	return HDB_OK;
 }
@@ -209,8 +217,11 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	struct leak_finding *new;
 	struct heap_object object;
 	size_t said = 0;
+	bool may_merge;
 
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
+	may_merge = fault->answer.rule->verdict == EXPLAIN_LEAK &&
+		    !heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader");
 	/*
 	 * If a rule explains the contents of a suspect below a class loader, the leak of the loader
 	 * itself is nevertheless a separate finding.
@@ -230,12 +241,11 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 			return HDB_OK;
 		}
 	}
-	for (size_t i = 0; i < l->suspects.count && fault->answer.rule->verdict == EXPLAIN_LEAK;
-	     i++) {
+	for (size_t i = 0; i < l->suspects.count && may_merge; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 		bool is_same;
 
-		TRY(is_of_fault(q, f, &object, &is_same, err));
+		TRY(is_of_fault(q, l, f, fault, &is_same, err));
 		if (is_same) {
 			merge_fault(f, fault);
 			return HDB_OK;
@@ -243,6 +253,7 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	}
 	TRY(leak_findings_add(q, l, &fault->answer, &new, err));
 	new->more = fault->more;
+	new->outside_bytes = fault->outside_bytes;
 	return HDB_OK;
 }
 
@@ -281,9 +292,10 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
 						  is_direct  ? "direct-memory-owner" :
 							       "mapped-memory-owner");
-	struct query_leak_fault fault = {
-		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix }
-	};
+	struct query_leak_fault fault = { .answer = { .rule = by,
+						      .ix = owner->ix,
+						      .kept_ix = owner->ix },
+					  .outside_bytes = owner->bytes };
 	char text[LEAK_OUTSIDE_TEXT_MAX] = "", field[LEAK_OUTSIDE_TEXT_MAX] = "";
 	size_t used;
 
@@ -318,7 +330,6 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", by->advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));
-	leak_finding_at(l, l->list.count - 1)->outside_bytes = owner->bytes;
 	l->suspects.is_outside_listed |= is_direct;
 	return HDB_OK;
 }
