@@ -151,6 +151,17 @@ static const struct {
 	  200,
 	  "instances",
 	  "Box.in and a local variable of thread \"t\" hold 200 Session (" },
+	/* a static field holds a pool; the pool's own thread, which comes last, does not own it */
+	{ "java.util.Keeper{}; static java.util.Keeper.kept = $b; java.util.Worker@w{this$0=$b};"
+	  "java.lang.Thread@t{tid=1L, name=\"t\", target=$w}; java.util.Pool@b{queue=" SESSIONS "}",
+	  { { "java.util.Pool", 1 } },
+	  "static field of the platform",
+	  "field",
+	  "java.util.Pool",
+	  1,
+	  200,
+	  "instances",
+	  "Pool.queue, in Keeper.kept (static), holds 200 Session (" },
 	/* a group: the owner of most members */
 	{ "a.App{}; a.Other{}; static a.App.all = list($1, $2, $3, $4, $5, $6);"
 	  "static a.Other.all = list($1, $2, $3, $4, $5, $6);" MEMBERS,

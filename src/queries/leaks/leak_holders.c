@@ -366,7 +366,7 @@ static int find_holders(struct holders *h, struct hdb_error *err)
  */
 static bool is_task(const struct leak_holder *who)
 {
-	return who->kind == LEAK_HOLDER_FIELD && strcmp(who->field, "target") == 0 &&
+	return who->kind == LEAK_HOLDER_FIELD && base_is_among("target|task", who->field) &&
 	       base_is_among("java.lang.Thread|java.lang.Thread$FieldHolder", who->class_name);
 }
 
@@ -424,7 +424,7 @@ static bool is_of_same_threads(struct query_leak_owner *owner, const struct leak
  */
 static int take_all(const struct holders *h, struct query_leak_owner *out, struct hdb_error *err)
 {
-	bool is_own = false;
+	bool is_own, is_first_own = false;
 
 	assert(h->count > 0);
 	out->named = 0;
@@ -432,6 +432,7 @@ static int take_all(const struct holders *h, struct query_leak_owner *out, struc
 	out->has_others = h->has_more;
 	for (size_t i = 0; i < h->count; i++) {
 		TRY(is_of_own_thread(h, &h->list[i].who, &is_own, err));
+		is_first_own |= i == 0 && is_own;
 		if (i && (is_own || is_task(&h->list[i].who) ||
 			  is_of_same_threads(out, &h->list[i].who)))
 			continue;
@@ -441,7 +442,7 @@ static int take_all(const struct holders *h, struct query_leak_owner *out, struc
 			out->more++;
 	}
 	/* "ThreadPoolExecutor.workQueue" says more than "..., in Thread.target". */
-	if (out->named == 1 && out->top.kind && (is_own || is_task(&out->list[0]))) {
+	if (out->named == 1 && out->top.kind && (is_first_own || is_task(&out->list[0]))) {
 		out->list[0] = out->top;
 		out->top.kind = LEAK_HOLDER_NONE;
 	}
