@@ -43,9 +43,8 @@ static struct written heap;
 	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
 	"java.util.concurrent.atomic.AtomicLong{value=200000000L};"
 #define CONNECTIONS(fields) \
-	BITS \
-	"static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{open=false," fields \
-	"})}"
+	BITS "static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{open=false," fields \
+	     "})}"
 
 /* Two class loaders, each with a class that has a static field. */
 #define LOADERS(is_closed) \
@@ -473,13 +472,15 @@ static void test_listeners(void **state)
 	"org.apache.catalina.loader.ParallelWebappClassLoader:" \
 	"org.apache.catalina.loader.WebappClassLoaderBase{state=a.State{name=\"" state "\"}," more \
 	"}"
-#define LIKE_HIKARI(more) \
-	"com.zaxxer.hikari.pool.HikariPool{poolName=\"shop\"," more "," \
+#define POOL(name, more, waiting) \
+	"com.zaxxer.hikari.pool.HikariPool{poolName=\"" name "\"," more "," \
 	"config=com.zaxxer.hikari.HikariConfig{maxPoolSize=10}," \
 	"connectionBag=com.zaxxer.hikari.util.ConcurrentBag{sharedList=list(10*a.PoolEntry{})," \
-	"waiters=java.util.concurrent.atomic.AtomicInteger{value=0}}}"
-
-#define WORKER "thread a.Worker:java.lang.Thread{data=list(250*a.Item{data=bytes(2000)}), gateway=null};"
+	"waiters=java.util.concurrent.atomic.AtomicInteger{value=" waiting "}}}"
+#define WORKER(gateway) \
+	"thread a.Worker:java.lang.Thread{data=list(250*a.Item{data=bytes(2000)}), gateway=" gateway \
+	"};"
+#define WORKERS WORKER("null") WORKER("null") WORKER("null") WORKER("null")
 
 /* A fault explains a group of objects only if it is above them, or if most of them have one. */
 static void test_merged(void **state)
@@ -494,15 +495,16 @@ static void test_merged(void **state)
 		  { "ParallelWebappClassLoader.all holds 6 Session (",
 		    "The class loader of a stopped web application" } },
 		/* the same for a pool */
-		{ LIKE_HIKARI("all=" SHARED) "; a.App{}; static a.App.box = a.Box{in=a.Box{all=" SHARED
-					     "}}; static a.App.pool = " HIKARI ";" MEMBERS,
+		{ POOL("shop", "all=" SHARED,
+		       "0") "; a.App{}; static a.App.box = a.Box{in=a.Box{all=" SHARED
+			    "}}; static a.App.pool = " HIKARI ";" MEMBERS,
 		  { "HikariPool.all holds 6 Session (",
 		    "All 10 connections of HikariCP's pool shop are in use, and 3 threads wait" } },
 		/* a finding about memory outside the heap, with its size */
-		{ "a.Two{}; thread a.Worker:java.lang.Thread{data=list(250*a.Item{data=bytes(2000)}), gateway=$g};" WORKER WORKER
-			  WORKER WORKER WORKER WORKER WORKER "a.Gateway@g{connections=list(200*a.Connection{"
-					"open=false, inbound=" BUFFER("1000000") "})};" BITS,
-		  { "Gateway.connections holds 190.7 MiB outside the heap", "8 threads (" } },
+		{ "a.Two{};" WORKER("$g") WORKERS WORKERS
+		  "a.Gateway@g{connections=list(200*a.Connection{open=false, inbound=" BUFFER(
+			  "1000000") "})};" BITS,
+		  { "Gateway.connections holds 190.7 MiB outside the heap", "9 threads (" } },
 	};
 	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
 
@@ -530,13 +532,57 @@ static void test_merged(void **state)
 	}
 }
 
+/* The owner of most objects with one text is named; the finding is about the largest of them. */
+static void test_keepers(void **state)
+{
+#define POOLS(ones, twos, name) \
+	THREE "static a.One.pools = list(" ones \
+	      "*" POOL(name, "all=bytes(5000)", "3") ");" \
+						     "static a.Two.pools = list(" twos \
+						     "*" POOL(name, "all=null", "3") ")"
+#define TAKEN(name) \
+	"All 10 connections of HikariCP's pool " name " are in use, and 3 threads wait for one: " \
+	"connections are not closed, or are held too long."
+	static const struct {
+		const char *heap, *text;
+	} keepers[] = {
+		{ POOLS("3", "7", "shop"), TAKEN("shop") " Kept by Two.pools (static). This" },
+		{ POOLS("7", "3", "shop"), TAKEN("shop") " Kept by One.pools (static). This" },
+		{ POOLS("5", "5", "shop"), TAKEN("shop") " This is a leak." },
+		/* a name that contains the words before the owner */
+		{ POOLS("5", "5", "a Kept by b"), TAKEN("a Kept by b") " This is a leak." },
+	};
+	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(keepers) / sizeof(keepers[0]); i++) {
+		const char *expected = keepers[i].text;
+		const struct hdb_value *text;
+		struct hdb_rows *rows;
+		struct hw w;
+
+		planted_write(&w, keepers[i].heap);
+		written_open(&heap, &w, "keepers", NULL);
+		rows = ask_rows(heap.db, &ask);
+		assert_true(next_row(rows));
+		text = value_of(rows, "text");
+		if (text->text_size < strlen(expected) ||
+		    memcmp(text->text, expected, strlen(expected)) != 0)
+			fail_msg("%zu: \"%.*s\", not \"%s\"", i, (int)text->text_size, text->text,
+				 expected);
+		assert_true(value_of(rows, "retained")->u > 5000);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences), cmocka_unit_test(test_listeners),
 		cmocka_unit_test(test_statics),   cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_order),     cmocka_unit_test(test_locals),
-		cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_merged),    cmocka_unit_test(test_keepers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

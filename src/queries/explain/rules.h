@@ -141,6 +141,8 @@ struct explain_answer {
 	uint64_t held;
 	/* number of objects in a group, or entries of a suspect's largest collection, or 0 */
 	double members;
+	/* length of `says` before the owner that query_leak_add_keeper appended */
+	size_t rule_length;
 	/* the object that should no longer be alive: ix, or another object named by the rule */
 	uint32_t kept_ix;
 };

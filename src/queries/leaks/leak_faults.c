@@ -11,7 +11,9 @@
 #include "queries/leaks/leak_blame.h"
 #include "queries/leaks/leak_prose.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* Objects without a limit or with a wrong setting are reported from 1/FAULT_PART of the heap. */
 #define FAULT_PART 100u
@@ -105,6 +107,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	uint32_t element_ix;
 	size_t step;
 
+	a->rule_length = strlen(a->says);
 	/* A sentence about its threads may follow the text about a queue or pool of the JDK. */
 	if (a->rule->verdict != EXPLAIN_LEAK &&
 	    (!is_fault || heap_is_platform_class(heap_class_name_of(q->heap, a->ix))))
@@ -137,45 +140,70 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	return HDB_OK;
 }
 
-/* Returns the length of a sentence without the owner appended by query_leak_add_keeper. */
-static size_t length_without_keeper(const char *says)
-{
-	const char *end = strstr(says, " Kept by ");
+/* An object with the text of a fault: index of the fault, and hash of the owner in its text. */
+struct kept {
+	size_t fault_no;
+	uint64_t keeper;
+};
 
-	return end ? (size_t)(end - says) : strlen(says);
+static uint64_t hash_keeper(const struct explain_answer *answer)
+{
+	const char *keeper = answer->says + answer->rule_length;
+
+	return XXH3_64bits(keeper, strlen(keeper));
 }
 
 /*
  * Keeps the largest fault of each rule and counts the others, except faults with the same text,
  * which would look like duplicates.
  */
-static int keep(struct base_vec *faults, const struct explain_answer *answer, struct hdb_error *err)
+static int keep(struct base_vec *faults, struct base_vec *all, const struct explain_answer *answer,
+		struct hdb_error *err)
 {
-	struct query_leak_fault new = { .answer = *answer, .equal = 1, .same_keeper = 1 };
-	const size_t length = length_without_keeper(answer->says);
+	const struct query_leak_fault new = { .answer = *answer };
+	struct explain_answer *known;
+	struct query_leak_fault *f;
+	struct kept kept = { 0, hash_keeper(answer) };
 
-	for (size_t i = 0; i < faults->count; i++) {
-		struct query_leak_fault *old = base_vec_at(faults, struct query_leak_fault, i);
-
-		if (old->answer.rule != answer->rule)
-			continue;
-		if (length != length_without_keeper(old->answer.says) ||
-		    strncmp(old->answer.says, answer->says, length) != 0) {
-			old->more++;
-			return HDB_OK;
-		}
-		/* The named keeper is the candidate of a majority vote (Boyer and Moore). */
-		old->equal++;
-		if (strcmp(old->answer.says, answer->says) == 0)
-			old->same_keeper++;
-		else if (old->same_keeper * 2 < old->equal)
-			*old = (struct query_leak_fault){ .answer = *answer,
-							  .more = old->more,
-							  .equal = old->equal,
-							  .same_keeper = 1 };
+	while (kept.fault_no < faults->count &&
+	       base_vec_at(faults, struct query_leak_fault, kept.fault_no)->answer.rule !=
+		       answer->rule)
+		kept.fault_no++;
+	if (kept.fault_no == faults->count)
+		TRY(base_vec_push(faults, &new, sizeof(new), err));
+	f = base_vec_at(faults, struct query_leak_fault, kept.fault_no);
+	known = &f->answer;
+	if (known->rule_length != answer->rule_length ||
+	    memcmp(known->says, answer->says, answer->rule_length) != 0) {
+		f->more++;
 		return HDB_OK;
 	}
-	return base_vec_push(faults, &new, sizeof(new), err);
+	/* The majority vote of Boyer and Moore; name_keepers verifies the candidate. */
+	if (f->votes == 0)
+		(void)snprintf(known->says + known->rule_length,
+			       sizeof(known->says) - known->rule_length, "%s",
+			       answer->says + answer->rule_length);
+	f->votes += f->votes == 0 || hash_keeper(known) == kept.keeper ? 1 : UINT64_MAX;
+	f->equal++;
+	return base_vec_push(all, &kept, sizeof(kept), err);
+}
+
+/* Leaves the owner in the text of a fault only if it owns most of the objects with this text. */
+static void name_keepers(struct base_vec *faults, const struct base_vec *all)
+{
+	for (size_t i = 0; i < faults->count; i++) {
+		struct query_leak_fault *f = base_vec_at(faults, struct query_leak_fault, i);
+		const uint64_t keeper = hash_keeper(&f->answer);
+		uint64_t same = 0;
+
+		for (size_t k = 0; k < all->count; k++) {
+			const struct kept *kept = base_vec_at(all, struct kept, k);
+
+			same += kept->fault_no == i && kept->keeper == keeper;
+		}
+		if (same * 2 <= f->equal)
+			f->answer.says[f->answer.rule_length] = '\0';
+	}
 }
 
 /*
@@ -194,7 +222,7 @@ static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			   struct base_vec *faults, struct hdb_error *err)
 {
-	BASE_SCOPED(base_vec_release) struct base_vec candidates = { 0 };
+	BASE_SCOPED(base_vec_release) struct base_vec candidates = { 0 }, all = { 0 };
 	const uint64_t least_bytes = rules->whole_bytes / FAULT_PART + 1;
 	int r;
 
@@ -211,14 +239,8 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 			continue;
 		TRY_ERRORS(r = query_leak_add_keeper(q, &answer, true, err));
 		if (r == HDB_OK)
-			TRY(keep(faults, &answer, err));
+			TRY(keep(faults, &all, &answer, err));
 	}
-	/* If the objects that a rule counts have different keepers, none of them is named. */
-	for (size_t i = 0; i < faults->count; i++) {
-		struct query_leak_fault *fault = base_vec_at(faults, struct query_leak_fault, i);
-
-		if (fault->same_keeper * 2 < fault->equal)
-			fault->answer.says[length_without_keeper(fault->answer.says)] = '\0';
-	}
+	name_keepers(faults, &all);
 	return HDB_OK;
 }

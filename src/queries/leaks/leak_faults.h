@@ -15,8 +15,9 @@
 struct query_leak_fault {
 	struct explain_answer answer;
 	uint64_t more;
-	uint64_t equal, same_keeper; /* objects with the same text, and with the same owner */
-	uint64_t outside_bytes;      /* memory outside the heap */
+	uint64_t equal;         /* objects with the same text, apart from the owner */
+	uint64_t votes;         /* of the majority vote about the owner */
+	uint64_t outside_bytes; /* memory outside the heap */
 };
 
 /*

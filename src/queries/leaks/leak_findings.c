@@ -199,14 +199,10 @@ static int is_of_fault(struct query *q, const struct leak_findings *l, const str
 /* Makes a fault the explanation of a suspect that is the same incident. */
 static void merge_fault(struct leak_finding *f, const struct query_leak_fault *fault)
 {
-	char *keeper;
-
 	f->answer = fault->answer;
 	f->answer.retained_bytes = f->suspect.retained_bytes;
 	f->more = fault->more;
-	keeper = strstr(f->answer.says, " Kept by "); /* the sentence names the owner of all */
-	if (keeper)
-		*keeper = '\0';
+	f->answer.says[f->answer.rule_length] = '\0'; /* the sentence names the owner of all */
 }
 
 /* Adds a fault unless a suspect with the same rule already reports it. */
@@ -292,10 +288,10 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
 						  is_direct  ? "direct-memory-owner" :
 							       "mapped-memory-owner");
-	struct query_leak_fault fault = { .answer = { .rule = by,
-						      .ix = owner->ix,
-						      .kept_ix = owner->ix },
-					  .outside_bytes = owner->bytes };
+	struct query_leak_fault fault = {
+		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix },
+		.outside_bytes = owner->bytes
+	};
 	char text[LEAK_OUTSIDE_TEXT_MAX] = "", field[LEAK_OUTSIDE_TEXT_MAX] = "";
 	size_t used;
 
