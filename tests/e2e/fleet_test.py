@@ -1,4 +1,5 @@
 """Tests of heapdb_jvm.fleet and heapdb_jvm.spark, see fleet_test.sh: fleet_test.py FOLDER small|full."""
+import difflib
 import fcntl
 import glob
 import json
@@ -497,7 +498,9 @@ def test_report():
         check("waste", most.get("duplicate strings") == "search" and
               most.get("room in collections") == "mail", most)
     text = subprocess.run(["heapdb", "fleet", "one"], stdout=subprocess.PIPE, check=True, text=True)
-    check("the command", text.stdout.rstrip() == fleet.report("one"))
+    want = fleet.report("one")
+    check("the command", text.stdout.rstrip() == want,
+          "\n".join(difflib.unified_diff(want.split("\n"), text.stdout.rstrip().split("\n"), n=0)))
     shown = subprocess.run(["heapdb", "fleet", "nothing"], stderr=subprocess.PIPE, check=False,
                            text=True)
     check("no such folder", shown.returncode == 3 and shown.stderr.count("\n") == 1, shown)

@@ -44,10 +44,12 @@ SELECT t.* FROM waste_files AS t LEFT SEMI JOIN counted AS c
 ON t.app = c.app AND t.build = c.build AND t.day = c.day AND t.dump = c.dump;
 
 -- Leaks in single dumps: retained bytes by signature. A suspect that is itself "large" is the owner of much memory
--- outside the heap, such as a pool, and no leak.
+-- outside the heap, such as a pool, and no leak. Percentages are rounded because their sum depends on the order of
+-- addition.
 CREATE OR REPLACE TEMP VIEW sightings AS
 SELECT l.app, l.build, b.n, l.day, l.dump, l.signature, l.signature_shape AS shape,
-       min(l.signature_text) AS name, sum(l.retained) AS retained, sum(l.percent) AS percent
+       min(l.signature_text) AS name, sum(l.retained) AS retained,
+       round(sum(l.percent), 6) AS percent
 FROM leaks AS l JOIN builds AS b ON l.app = b.app AND l.build = b.build
 WHERE l.kind IN ('suspect', 'leaking') AND l.signature IS NOT NULL
   AND (l.kind = 'leaking' OR coalesce(l.verdict, '') <> 'large')
