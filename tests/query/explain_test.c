@@ -111,6 +111,43 @@ static void test_rules(void **state)
 	print_message("%u rules, %u heaps\n", rules, heaps);
 }
 
+/* ---- user() ---- */
+
+#define PARTS "package.name.of.the.application.with.many.parts."
+#define LONG_NAME "a." PARTS PARTS PARTS PARTS PARTS PARTS
+
+/* A thread that is not in the dump is skipped. Of a long method, the end is shown. */
+static void test_user(void **state)
+{
+	static const char *const texts[] = { LONG_NAME "Report", "write", "Report.java" };
+	const uint64_t frame = 0x7001, sheet = 0x101000, thread = 0x102000; /* as planted */
+	struct hw w;
+
+	(void)state;
+	planted_write(&w, "org.apache.poi.xssf.usermodel.XSSFSheet@s{"
+			  "_rows=map(1500*a.Row{_cells=map(2*a.Cell{data=bytes(500)})})};"
+			  "java.lang.Thread@t{name=\"main\"}");
+	for (unsigned serial = 1; serial <= 2; serial++) {
+		hw_root(&w, HPROF_ROOT_THREAD_OBJECT, thread, serial, 3);
+		hw_root(&w, HPROF_ROOT_JAVA_FRAME, sheet, serial, 0);
+	}
+	hw_root(&w, HPROF_ROOT_THREAD_OBJECT, 0x999000, 1, 0);
+	hw_end(&w);
+	for (unsigned i = 0; i < 3; i++)
+		hw_utf8(&w, 0x7101 + i, texts[i]);
+	hw_load_class(&w, 900, 0x7200, 0, 0x7101);
+	hw_frame(&w, &(struct hprof_frame){ .frame_id = frame,
+					    .method_string_id = 0x7102,
+					    .source_string_id = 0x7103,
+					    .class_serial = 900,
+					    .line = 1234 });
+	hw_trace(&w, 3, 2, &frame, 1);
+	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
+	written_open(&heap, &w, "explain", NULL);
+	assert_true(explains("poi-sheet", PARTS "Report.write(Report.java:1234)."));
+	written_close(&heap);
+}
+
 /* ---- the language ---- */
 
 static void write_rules(const char *text)
@@ -277,6 +314,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_user),
 		cmocka_unit_test(test_language),
 		cmocka_unit_test(test_refusals),
 	};

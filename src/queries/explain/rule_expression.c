@@ -35,6 +35,13 @@
  */
 #define REFERRING_MAX 50000u
 
+/*
+ * Maximum number of bytes of a thread name, and of a method, in user(). Of a longer method, the end
+ * is shown: its name and the line. A method is read in full up to USER_FRAME_MAX bytes.
+ */
+#define USER_PART_MAX (BASE_VALUE_MAX / 2 - 16u)
+#define USER_FRAME_MAX 4096
+
 /* Maximum number of dominators above an object that are searched for the entry of a map. */
 #define KEY_CLIMBS 16u
 
@@ -1014,9 +1021,11 @@ static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
 	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++, s->subject->steps--) {
 		const struct store_root *root = &heap->roots.records[i];
 		bool found = root->ix == ix;
-		char name[EXPLAIN_VALUE_MAX / 2] = "", frame[EXPLAIN_VALUE_MAX / 2] = "";
+		char name[USER_PART_MAX + 1] = "", frame[USER_FRAME_MAX] = "";
+		const char *end = frame;
 		struct store_thread thread;
 		struct store_trace trace;
+		int r;
 
 		if (!root->is_local)
 			continue;
@@ -1024,15 +1033,22 @@ static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
 			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
 		if (!found)
 			continue;
-		TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, s->err));
+		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, s->err));
+		if (r != HDB_OK || thread.ix == STORE_NONE)
+			continue;
 		TRY_FOUND(heap_thread_name(heap, thread.ix, name, sizeof(name), s->err));
 		TRY_FOUND(heap_trace(heap, thread.trace_serial, &trace, s->err));
 		TRY(heap_own_frame(heap, &trace,
 				   root->frame_number == STORE_NONE ? 0 : root->frame_number,
 				   BASE_TEXT(frame), s->err));
+		if (strlen(frame) > USER_PART_MAX)
+			end += strlen(frame) - USER_PART_MAX;
+		while (((unsigned char)*end & 0xc0) == 0x80)
+			end++;
 		out->kind = BASE_STRING;
-		(void)snprintf(out->text, sizeof(out->text), "%.100s%s%.300s", name,
-			       frame[0] ? " in " : "", frame);
+		(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.240s", name,
+			       strlen(name) == USER_PART_MAX ? "..." : "",
+			       frame[0] ? " in " : "", end > frame ? "..." : "", end);
 		return HDB_OK;
 	}
 	return HDB_OK;
