@@ -131,7 +131,7 @@ static void test_user(void **state)
 		hw_root(&w, HPROF_ROOT_THREAD_OBJECT, thread, serial, 3);
 		hw_root(&w, HPROF_ROOT_JAVA_FRAME, sheet, serial, 0);
 	}
-	hw_root(&w, HPROF_ROOT_THREAD_OBJECT, 0x999000, 1, 0);
+	hw_root(&w, HPROF_ROOT_THREAD_OBJECT, 0x7fff000000, 1, 0);
 	hw_end(&w);
 	for (unsigned i = 0; i < 3; i++)
 		hw_utf8(&w, 0x7101 + i, texts[i]);
@@ -144,7 +144,7 @@ static void test_user(void **state)
 	hw_trace(&w, 3, 2, &frame, 1);
 	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
 	written_open(&heap, &w, "explain", NULL);
-	assert_true(explains("poi-sheet", PARTS "Report.write(Report.java:1234)."));
+	assert_true(explains("poi-sheet", "by thread main in ...n.with.many.parts." PARTS PARTS PARTS PARTS "Report.write(Report.java:1234)."));
 	written_close(&heap);
 }
 
@@ -233,6 +233,9 @@ static void test_language(void **state)
 		{ "referrer(this, 'b.Many').nth == 1", true },
 		{ "exists(referrer(next, 'b.Many'))", false },
 		{ "exists(loader(this))", false },
+		/* more entries than are examined */
+		{ "exists(most_count(many, 'kind(of.many)'))", false },
+		{ "exists(sum(many, 'count(of.many)'))", true },
 	};
 	char text[512];
 

@@ -230,11 +230,15 @@ struct entry_taker {
 	bool of_keys;  /* whether the keys of a map are passed instead of its values */
 };
 
+/* Takes a step. The walk over the entries ends when no step is left. */
 static int give_entry(struct scan *s, const struct heap_value *value,
 		      const struct entry_taker *taker)
 {
+	static const struct base_stage unnamed = { .name = NULL };
 	struct base_value entry = { .kind = BASE_NOTHING };
 
+	TRY(base_step_of(s->subject->session->work, &unnamed, 0, s->err));
+	s->subject->steps -= s->subject->steps > 0;
 	TRY(set_value(s->subject->session, value, &entry, s->err));
 	return entry.kind == BASE_OBJECT ? taker->take(s, entry.object, taker->ctx) : HDB_OK;
 }
@@ -404,9 +408,6 @@ static int add_entry(struct scan *s, uint32_t ix, void *ctx)
 	struct addition *addition = ctx;
 	struct base_value value = { .kind = BASE_NOTHING };
 
-	if (!s->subject->steps)
-		return HDB_OK;
-	s->subject->steps--;
 	TRY(evaluate_at(s, ix, addition->expression, &value));
 	if (value.kind == BASE_NUMBER)
 		addition->sum += value.number;
@@ -422,7 +423,9 @@ static int sum_of(struct scan *s, const struct base_arguments *a, struct base_va
 	if (a->value->kind != BASE_OBJECT)
 		return HDB_OK;
 	TRY(walk_entries(s, a->value->object, &taker));
-	base_value_set_number(out, addition.sum);
+	/* a partial sum would be wrong */
+	if (s->subject->steps)
+		base_value_set_number(out, addition.sum);
 	return HDB_OK;
 }
 
@@ -446,9 +449,6 @@ static int add_value_of(struct scan *s, uint32_t ix, void *ctx)
 	struct base_value value = { .kind = BASE_NOTHING };
 	struct valued valued = { .ix = ix };
 
-	if (!s->subject->steps)
-		return HDB_OK;
-	s->subject->steps--;
 	TRY(evaluate_at(s, ix, values->expression, &value));
 	if (value.kind != BASE_STRING)
 		return HDB_OK;
@@ -473,12 +473,15 @@ static int find_most(struct scan *s, const struct base_arguments *a, struct base
 			 &(struct entry_taker){ add_value_of, &values, UINT64_MAX, false });
 	list = values.list;
 	TRY(r);
+	if (!s->subject->steps)
+		return HDB_OK;
 	base_vec_sort(&list, sizeof(struct valued), compare_valued);
 	all = list.data;
 	for (size_t from = 0, to; from < list.count; from = to) {
 		for (to = from; to < list.count && all[to].hash == all[from].hash;)
 			to++;
-		if (to - from > *count) {
+		/* Hashes differ between runs, so they must not decide. */
+		if (to - from > *count || (to - from == *count && all[from].ix < ix)) {
 			*count = to - from;
 			ix = all[from].ix;
 		}
@@ -551,9 +554,6 @@ static int take_label(struct scan *s, uint32_t ix, void *ctx)
 	struct label_value label = { .label = labels->at };
 	uint32_t value_ix = ix;
 
-	if (!s->subject->steps)
-		return HDB_OK;
-	s->subject->steps--;
 	if (labels->path) {
 		TRY_FOUND(heap_path_object(heap, ix, "key", &label.label_ix, s->err));
 		TRY_FOUND(heap_path_object(heap, ix, "value", &value_ix, s->err));
@@ -583,18 +583,21 @@ static int take_labels(struct scan *s, uint32_t ix, void *ctx)
 static int write_varied(struct scan *s, const struct base_vec *list, struct base_value *out)
 {
 	const struct label_value *all = list->data;
-	uint64_t best = 1;
+	uint64_t best = 2;
 	uint32_t best_ix = HEAP_NONE;
 	char name[EXPLAIN_VALUE_MAX - 64];
 
 	for (size_t from = 0, to; from < list->count; from = to) {
 		uint64_t kinds = 0;
+		uint32_t ix = HEAP_NONE;
 
-		for (to = from; to < list->count && all[to].label == all[from].label; to++)
+		for (to = from; to < list->count && all[to].label == all[from].label; to++) {
 			kinds += to == from || all[to].value != all[to - 1].value;
-		if (kinds > best) {
+			ix = all[to].label_ix < ix ? all[to].label_ix : ix;
+		}
+		if (kinds > best || (kinds == best && ix < best_ix)) {
 			best = kinds;
-			best_ix = all[from].label_ix;
+			best_ix = ix;
 		}
 	}
 	if (best_ix == HEAP_NONE)
@@ -630,6 +633,8 @@ static int varied(struct scan *s, const struct base_arguments *a, struct base_va
 			 &(struct entry_taker){ take_labels, &labels, UINT64_MAX, !labels.path });
 	list = labels.list;
 	TRY(r);
+	if (!s->subject->steps)
+		return HDB_OK;
 	base_vec_sort(&list, sizeof(struct label_value), compare_labels);
 	return write_varied(s, &list, out);
 }
