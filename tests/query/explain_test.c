@@ -144,7 +144,9 @@ static void test_user(void **state)
 	hw_trace(&w, 3, 2, &frame, 1);
 	(void)hw_begin(&w, HPROF_HEAP_DUMP_SEGMENT, 0);
 	written_open(&heap, &w, "explain", NULL);
-	assert_true(explains("poi-sheet", "by thread main in ...n.with.many.parts." PARTS PARTS PARTS PARTS "Report.write(Report.java:1234)."));
+	assert_true(explains("poi-sheet",
+			     "by thread main in ...n.with.many.parts." PARTS PARTS PARTS PARTS
+			     "Report.write(Report.java:1234)."));
 	written_close(&heap);
 }
 

@@ -84,6 +84,7 @@ static struct heap {
 static void nonsense(const char *wanted)
 {
 	fail_msg("planted heap: expected %s at \"%.40s\"", wanted, h->at);
+	abort(); /* not reached */
 }
 
 static bool take(const char *text)
@@ -468,7 +469,7 @@ static uint64_t put_text(struct hw *w, const char *text)
 
 	if (sign)
 		(void)snprintf(counted, sizeof(counted), "%.*s%" PRIu64 "%s", (int)(sign - text),
-			       text, h->counter, sign + 1);
+			       text, h->counter += sign[1] == '#', sign + 1 + (sign[1] == '#'));
 	text = sign ? counted : text;
 	hw_primitive_array(w, array, HPROF_BYTE, text, (uint32_t)strlen(text));
 	return put_named(w, "java.lang.String", (const uint64_t[]){ array, 0 });

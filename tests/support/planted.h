@@ -12,10 +12,11 @@
  * between: array(...) of Object[], a.B[](...), list(...) an ArrayList, set(...) a HashSet, map(...)
  * a HashMap with texts as keys, paths(...) one with keys such as "/orders/1", chain(...) the last
  * of its objects. last: the object written before; #: a long, one more than the last one, which "#"
- * in a text stands for. "thread OBJECT" and "local OBJECT" make items roots: the one thread, and
- * its local variables. Fields that an object of a class does not name are zero; "^" before a name
- * makes it a field of the superclass. A field "referent" of a subclass of java.lang.ref.Reference
- * is that class's. "redacted;" at the beginning marks the dump as redacted; values are as written.
+ * in a text stands for, and "##" counts up first. "thread OBJECT" and "local OBJECT" make items
+ * roots: the one thread, and its local variables. Fields that an object of a class does not name
+ * are zero; "^" before a name makes it a field of the superclass. A field "referent" of a subclass
+ * of java.lang.ref.Reference is that class's. "redacted;" at the beginning marks the dump as
+ * redacted; values are as written.
  */
 #ifndef SUPPORT_PLANTED_H
 #define SUPPORT_PLANTED_H

@@ -48,8 +48,6 @@
 #define SHARE_KEYS 100u
 /* Maximum number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
-/* Number of keys of a form that are compared to find the words that differ. */
-#define FORM_COMPARED 8
 /* Minimum average number of keys per form. */
 #define FORM_KEYS 20u
 /*
@@ -239,36 +237,50 @@ static bool is_word_byte(char c)
 	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
+/* Sets the bits of the words of a key that differ in another key of the same form. */
+static void compare_words(const char *key, const char *other, uint64_t *varied)
+{
+	for (uint64_t bit = 1; *key; key++, other += *other != '\0') {
+		size_t size = 0, length = 0;
+
+		while (is_word_byte(key[size]))
+			size++;
+		while (is_word_byte(other[length]))
+			length++;
+		if (!size)
+			continue;
+		if (size != length || memcmp(key, other, size) != 0)
+			*varied |= bit;
+		bit <<= 1;
+		key += size - 1;
+		other += length ? length - 1 : 0;
+	}
+}
+
 /*
  * Writes a key with each word that contains a digit replaced by "*": "/orders?id=123" becomes
  * "/orders?id=*". Returns false unless the result is informative, that is, unless the key is a
  * path, a query, a statement or the like, a name around a number ("order.7.time"), or an IP
- * address. A word that other keys of this form have in the same place is not replaced.
+ * address. Only words whose bit is set in `varied` are replaced.
  */
-static bool form_of(const char *text, const char **others, size_t other_count, struct base_text to)
+static bool form_of(const char *text, uint64_t varied, struct base_text to)
 {
 	size_t used = 0;
 	bool has_parts = false, has_place = false;
 
 	while (*text && used + 2 < to.size) {
 		size_t size = 0;
-		bool has_digit = false, is_same = other_count > 0;
+		bool has_digit = false, is_same;
 
 		while (is_word_byte(text[size]))
 			has_digit |= isdigit((unsigned char)text[size++]) != 0;
-		for (size_t i = 0; i < other_count; i++) {
-			size_t length = 0;
-
-			while (is_word_byte(others[i][length]))
-				length++;
-			is_same &= length == size && memcmp(text, others[i], size) == 0;
-			others[i] += length ? length : *others[i] != '\0';
-		}
 		if (!size) {
 			has_parts |= strchr("/=?&(", *text) != NULL;
 			to.buf[used++] = *text++;
 			continue;
 		}
+		is_same = !(varied & 1);
+		varied >>= 1;
 		has_parts |= has_place && !has_digit && to.buf[used - 1] == '.';
 		has_place |= has_digit;
 		used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
@@ -286,7 +298,7 @@ static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb
 	struct feature f = { .level = FORM_LEVEL, .entry = l->entries, .ix = ix };
 	char form[PREFIX_BYTES];
 
-	if (!form_of(text, NULL, 0, BASE_TEXT(form)))
+	if (!form_of(text, UINT64_MAX, BASE_TEXT(form)))
 		return HDB_OK;
 	f.hash = XXH3_64bits_withSeed(form, strlen(form), base_hash_seed());
 	return base_vec_push(&l->features, &f, sizeof(f), err);
@@ -712,20 +724,18 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 	const bool is_one = s->count * 100 >= (size_t)l->entries * SHARE_MIN;
 	const size_t count = is_one ? s->count : s->all;
 	char text[PREFIX_BYTES], form[PREFIX_BYTES], name[EXPLAIN_CONTENT_MAX + 8];
-	char keys[FORM_COMPARED][PREFIX_BYTES];
-	const char *others[FORM_COMPARED], *cut;
+	uint64_t varied = 0;
+	const char *cut;
 
 	if (count * 100 < (size_t)l->entries * SHARE_MIN || s->kinds * FORM_KEYS > s->all)
 		return HDB_OK;
 	TRY_FOUND(heap_string(l->session->heap, s->most->ix, text, sizeof(text), err));
 	/* Features with the same form are adjacent. */
-	for (size_t i = 0; i < FORM_COMPARED; i++) {
-		TRY_FOUND(heap_string(l->session->heap,
-				      s->most[(s->count - 1) * (i + 1) / FORM_COMPARED].ix, keys[i],
-				      sizeof(keys[i]), err));
-		others[i] = keys[i];
+	for (size_t i = 1; i < s->count; i++) {
+		TRY_FOUND(heap_string(l->session->heap, s->most[i].ix, form, sizeof(form), err));
+		compare_words(text, form, &varied);
 	}
-	(void)form_of(text, others, FORM_COMPARED, BASE_TEXT(form));
+	(void)form_of(text, varied, BASE_TEXT(form));
 	cut = strlen(text) + 1 == sizeof(text) ? "..." : "";
 	if (is_one)
 		(void)snprintf(name, sizeof(name), "the form %s%s", form, cut);

@@ -4,6 +4,7 @@
  */
 #include "queries/explain/held_private.h"
 
+#include "base/glob.h"
 #include "heap/collections/collections.h"
 #include "heap/platform_classes.h"
 #include "queries/explain/entry_private.h"
@@ -175,6 +176,28 @@ static int look_at_future(struct held_walk *w, const struct held_node *node, str
 	return HDB_OK;
 }
 
+/* States of a continuation that has not been resumed. All other states are results. */
+static const char waiting_states[] =
+	"kotlinx.coroutines.Active,kotlinx.coroutines.*OnCancel*,kotlinx.coroutines.CancelHandler*,"
+	"kotlinx.coroutines.ChildContinuation,kotlinx.coroutines.*Segment";
+
+/* Determines whether a CancellableContinuationImpl or a SafeContinuation has not been resumed. */
+static int is_waiting(struct heap *heap, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	struct heap_value ordinal = { .bits = 2 };
+	const char *name;
+
+	TRY_FOUND(heap_path_object(heap, ix, "_state|_state$volatile|result", &ix, err));
+	name = heap_class_name_of(heap, ix);
+	*out = base_glob_list(waiting_states, name);
+	if (strcmp(name, "kotlin.coroutines.intrinsics.CoroutineSingletons") == 0) {
+		/* COROUTINE_SUSPENDED, UNDECIDED, RESUMED */
+		TRY_ERRORS(heap_path_value(heap, ix, "ordinal", &ordinal, err));
+		*out = ordinal.bits < 2;
+	}
+	return HDB_OK;
+}
+
 /*
  * Counts a suspended coroutine by the class of its innermost function that belongs to the
  * application. Each function's continuation refers to that of its caller.
@@ -186,7 +209,11 @@ static int look_at_suspended(struct held_walk *w, const struct held_node *node,
 	struct heap_object object;
 	uint64_t label;
 	uint32_t ix;
+	bool waits = false;
 
+	TRY(is_waiting(heap, node->ix, &waits, err));
+	if (!waits)
+		return HDB_OK;
 	TRY_FOUND(heap_path_object(heap, node->ix, "delegate", &ix, err));
 	TRY_ERRORS(heap_path_object(heap, ix, "continuation", &ix, err));
 	for (unsigned i = 0;
@@ -196,7 +223,8 @@ static int look_at_suspended(struct held_walk *w, const struct held_node *node,
 	TRY(held_field(w, ix, "label", &label, err));
 	held_add(&w->suspended, &(struct held_addend){ .class_no = object.class_no,
 						       .weight = node->weight,
-						       .places = (double)label });
+						       .places = (double)label,
+						       .bytes = 1 });
 	return HDB_OK;
 }
 

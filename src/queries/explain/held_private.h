@@ -45,6 +45,8 @@ struct held_tally {
 	struct {
 		uint32_t class_no;
 		double count, places, used, bytes;
+		double first_places; /* places of the first object */
+		bool is_varied;      /* whether another object has other places */
 	} list[HELD_CLASSES];
 	unsigned classes;
 	double count, bytes; /* sums over all classes */

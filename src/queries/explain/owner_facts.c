@@ -159,13 +159,15 @@ static int read_number(struct heap *heap, const struct heap_value *value, int64_
 
 static void look_at_number(struct owners *o, const struct field_name *field, int64_t number)
 {
-	const char *name = field->text, *lower = field->lower;
+	const char *name = field->text, *lower = field->lower, *per = strstr(name, "Per");
 	const bool is_size = has_word(lower, size_words), is_life = has_word(lower, life_words);
 	const struct base_number plain = base_number(number < 0 ? 0 : (uint64_t)number);
 	const char *text = number < 0 ? "-1" : plain.text;
 
-	/* "maxMessagesPerWrite" limits a step, not what is kept. */
-	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0 || strstr(name, "Per"))
+	while (per && !isupper((unsigned char)per[3]))
+		per = strstr(per + 3, "Per");
+	/* "maxMessagesPerWrite" limits a step, not what is kept; "maxPermits" is a limit. */
+	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0 || per)
 		return;
 	if (number < 0 || number >= LIMIT_NONE || (number == 0 && (is_size || is_life))) {
 		/* A setting of a distant owner may be about something else. */

@@ -1052,8 +1052,8 @@ static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
 			end++;
 		out->kind = BASE_STRING;
 		(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.240s", name,
-			       strlen(name) == USER_PART_MAX ? "..." : "",
-			       frame[0] ? " in " : "", end > frame ? "..." : "", end);
+			       strlen(name) == USER_PART_MAX ? "..." : "", frame[0] ? " in " : "",
+			       end > frame ? "..." : "", end);
 		return HDB_OK;
 	}
 	return HDB_OK;

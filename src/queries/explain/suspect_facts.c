@@ -108,14 +108,9 @@ enum explain_fact explain_fact_of(const char *name)
 	return (enum explain_fact)no;
 }
 
-/*
- * Rounds a number without libm, so that programs that use the library need not link libm. Nearly
- * 100 % is not all.
- */
+/* Rounds a number without libm, so that programs that use the library need not link libm. */
 static double rounded(double number)
 {
-	if (number > 99 && number < 100)
-		return 99;
 	return number > 0 && number < FACTS_NUMBER_MAX ? (double)(uint64_t)(number + 0.5) : number;
 }
 
@@ -124,8 +119,10 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	assert(no < EXPLAIN_FACT_COUNT);
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
-	/* A sample does not show that something applies to all entries. */
-	if (facts->is_sampled && number == 100 && strstr(names[no], "percent"))
+	/* Nearly 100 % is not all, and a sample does not show that something applies to all. */
+	if ((facts->is_sampled || number < 100) && facts->figures[no].number == 100 &&
+	    (strstr(names[no], "percent") || no == EXPLAIN_FACT_empty_values ||
+	     no == EXPLAIN_FACT_nonzero))
 		facts->figures[no].number = 99;
 	facts->figures[no].is_about = false;
 }
@@ -186,8 +183,11 @@ void held_add(struct held_tally *tally, const struct held_addend *a)
 	tally->bytes += a->weight * a->bytes;
 	if (i == HELD_CLASSES)
 		return;
-	if (i == tally->classes)
+	if (i == tally->classes) {
+		tally->list[i].first_places = a->places;
 		tally->list[tally->classes++].class_no = a->class_no;
+	}
+	tally->list[i].is_varied |= a->places != tally->list[i].first_places;
 	tally->list[i].count += a->weight;
 	tally->list[i].places += a->weight * a->places;
 	tally->list[i].used += a->weight * a->used;
@@ -561,10 +561,10 @@ static void set_growth(const struct held_walk *w, struct explain_facts *out)
 static void set_suspended(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->suspended);
-	const double label = w->suspended.list[most].places / w->suspended.list[most].count;
+	const double label = w->suspended.list[most].first_places;
 	char name[EXPLAIN_CONTENT_MAX], *part;
 
-	if (!w->suspended.classes)
+	if (w->suspended.list[most].count * 2 <= w->suspended.count)
 		return;
 	(void)snprintf(name, sizeof(name), "%s",
 		       explain_short_class(w->session->heap, w->suspended.list[most].class_no));
@@ -575,7 +575,8 @@ static void set_suspended(const struct held_walk *w, struct explain_facts *out)
 	if (part && part > name)
 		*part = '.';
 	explain_fact_text(out, EXPLAIN_FACT_suspended_in, name);
-	if (label == (double)(uint64_t)label)
+	/* a suspended function has a positive number; the highest bit means that it runs */
+	if (!w->suspended.list[most].is_varied && label >= 1 && label <= INT32_MAX)
 		explain_fact_set(out, EXPLAIN_FACT_suspended_label, label);
 }
 
