@@ -67,9 +67,47 @@ public class Stuck {
         }
         static final Limit only = new Limit();
     }
+    /* The same semaphore in a method of another class. */
+    static class Gate extends Thread {
+        Gate(String name) {
+            super(name);
+            setDaemon(true);
+        }
+        @Override
+        public void run() {
+            try {
+                Limit.only.permits.acquire();
+                Thread.sleep(1_000_000);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        static void open(String name, Thread.State state, String method) throws Exception {
+            Gate gate = new Gate(name);
+            gate.start();
+            await(gate, state, method);
+        }
+    }
+    /* Permits that count items. */
+    static class Buffer {
+        final Semaphore items = new Semaphore(0);
+        Object take() throws Exception {
+            items.acquire();
+            return null;
+        }
+    }
+    /* stuck_test.sh renames this class, to a name with a parenthesis. */
+    static class Odd_Limit {
+        final Semaphore permits = new Semaphore(0);
+        Object enter() throws Exception {
+            permits.acquire();
+            return null;
+        }
+    }
     static class Loop implements Runnable {
-        final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+        final BlockingQueue<Runnable> tasks;
         final byte[] buffer = new byte[20_000];
+        Loop(BlockingQueue<Runnable> tasks) { this.tasks = tasks; }
         public void run() {
             try {
                 tasks.take().run();
@@ -208,6 +246,26 @@ public class Stuck {
                 for (int i = 0; i < 12; i++)
                     await(start("http-" + i, () -> Limit.only.enter(true)), Thread.State.WAITING, "acquire");
                 break;
+            /* The thread that holds the permits is in a method of some of those that wait. */
+            case "gate":
+                for (int i = 0; i < 10; i++) Gate.open("busy-" + i, Thread.State.TIMED_WAITING, "sleep");
+                for (int i = 0; i < 6; i++) {
+                    await(start("http-" + i, () -> Limit.only.enter(true)), Thread.State.WAITING, "acquire");
+                    Gate.open("batch-" + i, Thread.State.WAITING, "acquire");
+                }
+                break;
+            case "buffer": {
+                Buffer buffer = new Buffer();
+                for (int i = 0; i < 12; i++)
+                    await(start("take-" + i, buffer::take), Thread.State.WAITING, "acquire");
+                break;
+            }
+            case "odd": {
+                Odd_Limit limit = new Odd_Limit();
+                for (int i = 0; i < 12; i++)
+                    await(start("http-" + i, limit::enter), Thread.State.WAITING, "acquire");
+                break;
+            }
             /* The threads of a pool wait for a lock, and its tasks for its threads: one incident. */
             case "pooled": {
                 await(start("refresh", Prices.only::refresh), Thread.State.RUNNABLE, "read");
@@ -220,11 +278,15 @@ public class Stuck {
                 for (Thread t : workers) await(t, Thread.State.BLOCKED, "price");
                 break;
             }
-            /* Each thread has its own loop, or (ok) all have one. */
-            case "loops": {
-                Loop one = new Loop();
+            /* Each thread has its own loop, or (ok) all have one, or (workers) the loops share a queue. */
+            case "loops":
+            case "workers": {
+                BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+                Loop one = new Loop(tasks);
                 for (int i = 0; i < 60; i++) {
-                    Loop loop = ok ? one : new Loop();
+                    Loop loop = what.equals("workers") ? new Loop(tasks)
+                        : ok                           ? one
+                                                       : new Loop(new LinkedBlockingQueue<>());
                     Thread t = new Thread(loop, "loop-" + i);
                     t.setDaemon(true);
                     if (ok) kept.add(ThreadLocal.withInitial(() -> new byte[20_000]));

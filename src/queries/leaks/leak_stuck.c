@@ -42,12 +42,12 @@
 #define ROOTS_MAX 1000000u
 /* Maximum number of threads that may consume a queue. */
 #define CONSUMERS_MAX 1000u
-/*
- * Minimum number of threads with an object of their own each, and if that object belongs to a
- * library.
- */
+/* Minimum number of threads with an object of their own each. */
 #define SINGLES_LEAST 20u
-#define SINGLES_LEAST_OF_LIBRARY 200u
+/* Maximum number of references to a semaphore, most of which are those of waiting threads. */
+#define REFERRERS_MAX 10000u
+/* Maximum size of the names of methods of threads that wait for permits. */
+#define METHODS_MAX_BYTES 8192
 /* Number of threads, or of tasks, between two checks for cancellation. */
 #define STEP 1024u
 /* Value in `futures` until the future is found in the queue of a pool. */
@@ -428,7 +428,7 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 	const uint32_t ix = c->members->key_ix;
 	const bool is_pool = c->kind == CROWD_POOL;
 	const struct explain_rule *rule = leak_rule(is_pool                  ? "starved-pool" :
-						    c->kind == CROWD_PERMITS ? "lost-permits" :
+						    c->kind == CROWD_PERMITS ? "no-permits" :
 						    c->has_finalizer         ? "blocked-finalizer" :
 									       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
@@ -436,6 +436,9 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
 						    finding_of_threads(s->l, c);
 
+	/* Whether something is wrong with permits is unknown, so another explanation remains. */
+	if (f && f->answer.rule && c->kind == CROWD_PERMITS)
+		f = NULL;
 	s->added++;
 	bytes_add(says, "", 1);
 	if (says->failed)
@@ -625,52 +628,51 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 	return add_finding(s, c, &text, place.name, err);
 }
 
-/* ---- permits of a semaphore that nobody releases ---- */
+/* ---- semaphores without permits ---- */
+
+static void add_name(const char *name, struct base_text names)
+{
+	const size_t used = strlen(names.buf);
+
+	(void)snprintf(names.buf + used, names.size - used, "%s|", name);
+}
 
 /*
- * Sets *out to whether a thread is in a method of the class `class_name`, or in one of the
- * application's methods on the stack of the thread that waits for a permit. Such a thread may hold
- * one.
+ * Visits the methods of a thread. If has_names is set, sets *out to whether `names` contains one of
+ * them or its class. Otherwise, adds the application's methods, and the class of the innermost, to
+ * `names`: "a.Limiter|a.Limiter.call|a.Job.run", and sets *out if this is impossible.
  */
-static int may_hold(struct heap *heap, const struct query_wait *wait, const char *class_name,
-		    const char *methods, bool *out, struct hdb_error *err)
+static int visit_methods(struct heap *heap, uint32_t trace_serial, bool has_names,
+			 struct base_text names, bool *out, struct hdb_error *err)
 {
 	struct store_trace trace;
+	bool is_first = true;
 
 	*out = false;
-	TRY_FOUND(heap_trace(heap, wait->trace_serial, &trace, err));
-	for (uint32_t depth = 0; depth < trace.frame_count && depth < STACK_MAX; depth++) {
-		char text[LEAK_FRAME_MAX], *dot;
+	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
+	for (uint32_t depth = 0; depth < trace.frame_count && depth < STACK_MAX && !*out; depth++) {
+		char text[LEAK_FRAME_MAX], class_name[LEAK_FRAME_MAX];
 		struct store_frame frame;
+		const char *dot;
 
 		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
 		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
 		text[strcspn(text, "(")] = '\0';
-		*out = *out || base_is_among(methods, text);
 		dot = strrchr(text, '.');
-		if (dot)
-			*dot = '\0';
-		*out = *out || strcmp(text, class_name) == 0;
-	}
-	return HDB_OK;
-}
-
-/* Lists the application's methods on a stack, innermost first: "a.Limiter.call|a.Job.run". */
-static int list_methods(struct heap *heap, uint32_t trace_serial, struct bytes *to,
-			struct hdb_error *err)
-{
-	struct store_trace trace;
-
-	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
-	for (uint32_t depth = 0; depth < trace.frame_count && depth < STACK_MAX; depth++) {
-		char text[LEAK_FRAME_MAX];
-		struct store_frame frame;
-
-		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
-		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-		if (!heap_is_platform_class(text) && !heap_is_library_class(text))
-			bytes_format(to, "%s%.*s", to->size ? "|" : "", (int)strcspn(text, "("),
-				     text);
+		(void)snprintf(class_name, sizeof(class_name), "%.*s", dot ? (int)(dot - text) : 0,
+			       text);
+		if (has_names)
+			*out = base_is_among(names.buf, text) ||
+			       base_is_among(names.buf, class_name);
+		if (has_names || heap_is_platform_class(text) || heap_is_library_class(text))
+			continue;
+		if (is_first && !base_is_among(names.buf, class_name))
+			add_name(class_name, names);
+		if (!base_is_among(names.buf, text))
+			add_name(text, names);
+		is_first = false;
+		/* names that cannot be separated, or are too long */
+		*out = !dot || strchr(text, '|') || strlen(names.buf) + 1 == names.size;
 	}
 	return HDB_OK;
 }
@@ -681,31 +683,28 @@ static int list_methods(struct heap *heap, uint32_t trace_serial, struct bytes *
  */
 static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hdb_error *err)
 {
-	BASE_SCOPED(bytes_release) struct bytes methods = { 0 }, name = { 0 };
-	bool holds = false;
+	char names[METHODS_MAX_BYTES] = "";
+	bool is_other = false;
 
 	*out = false;
-	TRY(list_methods(s->q->heap, c->members->wait->trace_serial, &methods, err));
-	if (!methods.size)
+	for (uint64_t i = 0; i < c->count && !is_other; i++) {
+		TRY(base_step(s->q->work, i, err));
+		TRY(visit_methods(s->q->heap, c->members[i].wait->trace_serial, false,
+				  BASE_TEXT(names), &is_other, err));
+	}
+	if (!names[0])
 		return HDB_OK;
-	bytes_add(&methods, "", 1);
-	if (methods.failed)
-		return hdb_fail_memory(err, "a string", methods.size);
-	bytes_format(&name, "%.*s", (int)strcspn(methods.data, "|"), methods.data);
-	bytes_add(&name, "", 1);
-	if (name.failed)
-		return hdb_fail_memory(err, "a string", name.size);
-	*strrchr(name.data, '.') = '\0';
-	for (size_t i = 0; i < s->waits.list.count && !holds; i++) {
+	for (size_t i = 0; i < s->waits.list.count && !is_other; i++) {
 		const struct query_wait *wait = base_vec_at(&s->waits.list, struct query_wait, i);
 
 		TRY(base_step(s->q->work, i, err));
 		if (wait->state.is_virtual)
 			return HDB_OK;
 		if (wait->lock_ix != c->members->key_ix)
-			TRY(may_hold(s->q->heap, wait, name.data, methods.data, &holds, err));
+			TRY(visit_methods(s->q->heap, wait->trace_serial, true, BASE_TEXT(names),
+					  &is_other, err));
 	}
-	*out = !holds;
+	*out = !is_other;
 	return HDB_OK;
 }
 
@@ -716,28 +715,22 @@ static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hd
 static int find_referrer(struct stuck *s, uint32_t ix, bool is_own, uint32_t *out,
 			 struct hdb_error *err)
 {
+	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
 	struct heap *heap = s->q->heap;
-	struct store_lists referrers;
-	const uint32_t *batch;
-	size_t count;
 
 	*out = HEAP_NONE;
-	TRY(derive_referrers(s->q->derive, &referrers, err));
-	TRY(store_lists_begin(&referrers, ix, NULL, err));
-	do {
-		TRY(store_lists_next(&referrers, &batch, &count, err));
-		TRY(base_step(s->q->work, count, err));
-		for (size_t i = 0; i < count && *out == HEAP_NONE; i++) {
-			struct heap_object object;
-			const char *name;
+	TRY(derive_referrers_of(s->q->derive, ix, REFERRERS_MAX, &referrers, err));
+	for (size_t i = 0; i < referrers.count && *out == HEAP_NONE; i++) {
+		const uint32_t referrer_ix = *base_vec_at(&referrers, uint32_t, i);
+		struct heap_object object;
+		const char *name;
 
-			TRY(heap_object(heap, batch[i], &object, err));
-			name = heap_class_name(heap, heap_known_class(&object));
-			if (is_own ? !heap_is_platform_class(name) && !strstr(name, "$$Lambda") :
-				     strcmp(name, "java.util.concurrent.Semaphore") == 0)
-				*out = batch[i];
-		}
-	} while (count && *out == HEAP_NONE);
+		TRY(heap_object(heap, referrer_ix, &object, err));
+		name = heap_class_name(heap, heap_known_class(&object));
+		if (is_own ? !heap_is_platform_class(name) && !strstr(name, "$$Lambda") :
+			     strcmp(name, "java.util.concurrent.Semaphore") == 0)
+			*out = referrer_ix;
+	}
 	return HDB_OK;
 }
 
@@ -783,15 +776,16 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 		return HDB_OK;
 	TRY(describe(s->q, c, false, &place, err));
 	TRY(name_semaphore(s, c->members->key_ix, BASE_TEXT(owner), err));
-	bytes_format(&text, "All permits of the Semaphore%s are taken: %s threads", owner,
+	bytes_format(&text, "The Semaphore%s has no permits: %s threads", owner,
 		     base_number(c->count).text);
 	if (place.is_pattern && place.name[0])
 		bytes_format(&text, " \"%s\"", place.name);
 	bytes_string(&text, " wait");
 	add_place(&place, &text);
-	bytes_string(&text,
-		     ", and no other thread is in a method that acquires them. Either permits "
-		     "were not released, or asynchronous work holds them.");
+	/* The number of permits that a semaphore began with is unknown. */
+	bytes_string(&text, ", and no other thread is in a method that these are in. If the "
+			    "semaphore counts items, they are idle. Otherwise, permits were not "
+			    "released, or other work holds them.");
 	return add_finding(s, c, &text, place.is_pattern ? place.name : "", err);
 }
 
@@ -939,9 +933,46 @@ static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_
 
 /* ---- threads of objects that are created again and again ---- */
 
+/* Classes of constants, and of other objects that unrelated objects have in common. */
+static const char constants[] = "java.lang.*,java.time.*,java.nio.charset.*,java.util.Locale,"
+				"*Factory*,*Handler*,*Logger*";
+
 /*
- * Explains a group of threads each of which waits for work of its own object, such as an event loop
- * or a pool, all of one class. Libraries may have many threads by design.
+ * Adds the objects in the fields of an object to `parts`. Sets *out to whether another object
+ * shares one, such as a queue, or the pool in this$0.
+ */
+static int add_parts(struct heap *heap, uint32_t ix, struct base_idmap *parts, bool *out,
+		     struct hdb_error *err)
+{
+	struct heap_fields fields;
+	int r;
+
+	*out = false;
+	TRY(heap_fields_begin(heap, ix, &fields, err));
+	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
+		struct heap_object part;
+
+		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
+			continue;
+		TRY_ERRORS(r = heap_find(heap, fields.value.bits, &part.ix, err));
+		if (r != HDB_OK)
+			continue;
+		TRY(heap_object(heap, part.ix, &part, err));
+		if (part.kind != STORE_INSTANCE ||
+		    base_glob_list(constants, heap_class_name(heap, part.class_no)) ||
+		    heap_has_superclass(heap, part.class_no, "java.lang.Enum"))
+			continue;
+		*out |= base_idmap_get(parts, part.ix) != BASE_IDMAP_NONE &&
+			base_idmap_get(parts, part.ix) != ix;
+		TRY(base_idmap_put(parts, part.ix, ix, err));
+	}
+	return r == HDB_END ? HDB_OK : r;
+}
+
+/*
+ * Explains a group of threads each of which waits for work of its own object, such as an event
+ * loop, all of one class of the application. Threads whose objects share a queue or pool are as
+ * many by design, and libraries may have many threads.
  */
 static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {
@@ -950,7 +981,8 @@ static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_er
 	const size_t step = members->count / PLACES_MAX + 1;
 	struct heap *heap = s->q->heap;
 	BASE_SCOPED(base_idmap_release) struct base_idmap owners = { 0 };
-	uint64_t looked = 0, idle = 0, different = 0, least = SINGLES_LEAST;
+	BASE_SCOPED(base_idmap_release) struct base_idmap parts = { 0 };
+	uint64_t looked = 0, idle = 0, different = 0, sharing = 0;
 	uint32_t class_no = HEAP_NONE;
 	const char *name;
 
@@ -964,32 +996,31 @@ static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_er
 		const struct query_wait *wait = query_waits_thread(&s->waits, thread_ix);
 		struct place place = { .is_idle = false };
 		struct heap_object owner;
+		bool is_sharing;
 		int r;
 
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(find_call(heap, wait->trace_serial, &place, err));
 		idle += place.is_idle || strcmp(place.call, "waiting") == 0;
-		TRY_ERRORS(r = pool_of(heap, thread_ix, &owner.ix, err));
-		if (r != HDB_OK)
-			TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target",
-							&owner.ix, err));
+		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
+						err));
 		if (r != HDB_OK)
 			continue;
 		TRY(heap_object(heap, owner.ix, &owner, err));
 		if (class_no == HEAP_NONE)
 			class_no = owner.class_no;
-		if (owner.class_no != class_no ||
+		if (owner.class_no != class_no || owner.kind != STORE_INSTANCE ||
 		    base_idmap_get(&owners, owner.ix) != BASE_IDMAP_NONE)
 			continue;
 		different++;
+		TRY(add_parts(heap, owner.ix, &parts, &is_sharing, err));
+		sharing += is_sharing;
 		TRY(base_idmap_put(&owners, owner.ix, thread_ix, err));
 	}
 	name = class_no == HEAP_NONE ? "" : heap_class_name(heap, class_no);
-	if (heap_is_library_class(name) || heap_is_platform_class(name))
-		least = SINGLES_LEAST_OF_LIBRARY;
-	if (f->suspect.count < least || different * 10 < looked * 9 || idle * 10 < looked * 9 ||
-	    strstr(name, "$$Lambda"))
+	if (heap_is_library_class(name) || heap_is_platform_class(name) || sharing * 2 > looked ||
+	    different * 10 < looked * 9 || idle * 10 < looked * 9 || strstr(name, "$$Lambda"))
 		return HDB_OK;
 	f->answer = (struct explain_answer){ .rule = rule,
 					     .ix = *base_vec_at(members, uint32_t, 0),
