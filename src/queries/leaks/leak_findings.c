@@ -161,37 +161,53 @@ int leak_findings_add(struct query *q, struct leak_findings *l, const struct exp
 	return HDB_OK;
 }
 
-/*
- * Sets *out to whether a group of objects and a fault are one incident: most of the objects are
- * threads with a faulty object each, or they are below an object to which the fault's rule applies.
- * Neither is true for rules made in code, which apply to no object.
- */
-static int is_of_fault(struct query *q, const struct leak_findings *l, const struct leak_finding *f,
-		       const struct query_leak_fault *fault, bool *out, struct hdb_error *err)
+/* A group of objects that may be one incident with a fault. */
+static bool may_be_of_fault(const struct leak_finding *f)
 {
-	const struct base_vec *members = &f->suspect.members;
-	const bool is_each = (fault->equal + fault->more) * 2 > f->suspect.count;
+	return f->suspect.ix == HEAP_NONE && f->suspect.members.count &&
+	       (!f->answer.rule || f->answer.rule->verdict == EXPLAIN_LARGE ||
+		f->answer.rule->verdict == EXPLAIN_OBSERVED);
+}
+
+/*
+ * Finds the group of objects that is one incident with a fault: most of the objects are threads
+ * with a faulty object each, or they are below an object to which the fault's rule applies. Sets
+ * *out to NULL if there is none, as for rules made in code, which apply to no object.
+ */
+static int find_incident(struct query *q, struct leak_findings *l,
+			 const struct query_leak_fault *fault, struct leak_finding **out,
+			 struct hdb_error *err)
+{
 	struct query_leak_path path;
 	struct explain_answer answer;
 	struct heap_object object, at;
-	int r;
 
-	*out = false;
-	if (f->suspect.ix != HEAP_NONE || !members->count ||
-	    (f->answer.rule && f->answer.rule->verdict != EXPLAIN_LARGE &&
-	     f->answer.rule->verdict != EXPLAIN_OBSERVED))
-		return HDB_OK;
+	*out = NULL;
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
-	TRY(query_leak_path_find(q, object.ix, &path, err));
-	for (size_t i = 0; i < members->count && path.count && is_each && !*out; i++)
-		*out = *base_vec_at(members, uint32_t, i) == path.nodes[0];
-	TRY(query_leak_path_find(q, *base_vec_at(members, uint32_t, 0), &path, err));
-	for (size_t i = 0; i < path.count && !*out; i++) {
-		TRY(heap_object(q->heap, path.nodes[i], &at, err));
-		if (at.kind != STORE_INSTANCE || at.class_no != object.class_no)
+	for (size_t no = 0; no < l->suspects.count; no++) {
+		struct leak_finding *f = leak_finding_at(l, no);
+		const struct base_vec *members = &f->suspect.members;
+		const bool is_each = (fault->equal + fault->more) * 2 > f->suspect.count;
+		bool is_same = false;
+		int r;
+
+		if (!may_be_of_fault(f))
 			continue;
-		TRY_ERRORS(r = explain_object(&q->session, &l->rules, at.ix, &answer, err));
-		*out = r == HDB_OK && answer.rule == fault->answer.rule;
+		TRY(query_leak_path_find(q, object.ix, &path, err));
+		for (size_t i = 0; i < members->count && path.count && is_each && !is_same; i++)
+			is_same = *base_vec_at(members, uint32_t, i) == path.nodes[0];
+		TRY(query_leak_path_find(q, *base_vec_at(members, uint32_t, 0), &path, err));
+		for (size_t i = 0; i < path.count && !is_same; i++) {
+			TRY(heap_object(q->heap, path.nodes[i], &at, err));
+			if (at.kind != STORE_INSTANCE || at.class_no != object.class_no)
+				continue;
+			TRY_ERRORS(r = explain_object(&q->session, &l->rules, at.ix, &answer, err));
+			is_same = r == HDB_OK && answer.rule == fault->answer.rule;
+		}
+		if (is_same) {
+			*out = f;
+			return HDB_OK;
+		}
 	}
 	return HDB_OK;
 }
@@ -210,7 +226,7 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 		     struct hdb_error *err)
 {
 	const bool is_backlog = strcmp(fault->answer.rule->name, "finalizer-backlog") == 0;
-	struct leak_finding *new;
+	struct leak_finding *new, *same = NULL;
 	struct heap_object object;
 	size_t said = 0;
 	bool may_merge;
@@ -237,15 +253,11 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 			return HDB_OK;
 		}
 	}
-	for (size_t i = 0; i < l->suspects.count && may_merge; i++) {
-		struct leak_finding *f = leak_finding_at(l, i);
-		bool is_same;
-
-		TRY(is_of_fault(q, l, f, fault, &is_same, err));
-		if (is_same) {
-			merge_fault(f, fault);
-			return HDB_OK;
-		}
+	if (may_merge)
+		TRY(find_incident(q, l, fault, &same, err));
+	if (same) {
+		merge_fault(same, fault);
+		return HDB_OK;
 	}
 	TRY(leak_findings_add(q, l, &fault->answer, &new, err));
 	new->more = fault->more;

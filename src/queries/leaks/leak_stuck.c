@@ -630,6 +630,12 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 
 /* ---- semaphores without permits ---- */
 
+/* Names of methods and classes, each followed by "|". */
+struct methods {
+	struct base_text names;
+	bool is_complete; /* whether threads are compared with them, or add theirs */
+};
+
 static void add_name(const char *name, struct base_text names)
 {
 	const size_t used = strlen(names.buf);
@@ -638,13 +644,15 @@ static void add_name(const char *name, struct base_text names)
 }
 
 /*
- * Visits the methods of a thread. If has_names is set, sets *out to whether `names` contains one of
- * them or its class. Otherwise, adds the application's methods, and the class of the innermost, to
- * `names`: "a.Limiter|a.Limiter.call|a.Job.run", and sets *out if this is impossible.
+ * Visits the methods of a thread. If the names are complete, sets *out to whether they contain one
+ * of the methods or its class. Otherwise, adds the application's methods, and the class of the
+ * innermost: "a.Limiter|a.Limiter.call|a.Job.run|", and sets *out if this is impossible.
  */
-static int visit_methods(struct heap *heap, uint32_t trace_serial, bool has_names,
-			 struct base_text names, bool *out, struct hdb_error *err)
+static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct methods *methods,
+			 bool *out, struct hdb_error *err)
 {
+	const struct base_text names = methods->names;
+	const bool has_names = methods->is_complete;
 	struct store_trace trace;
 	bool is_first = true;
 
@@ -684,16 +692,18 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, bool has_name
 static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hdb_error *err)
 {
 	char names[METHODS_MAX_BYTES] = "";
+	struct methods methods = { .names = BASE_TEXT(names) };
 	bool is_other = false;
 
 	*out = false;
 	for (uint64_t i = 0; i < c->count && !is_other; i++) {
 		TRY(base_step(s->q->work, i, err));
-		TRY(visit_methods(s->q->heap, c->members[i].wait->trace_serial, false,
-				  BASE_TEXT(names), &is_other, err));
+		TRY(visit_methods(s->q->heap, c->members[i].wait->trace_serial, &methods, &is_other,
+				  err));
 	}
 	if (!names[0])
 		return HDB_OK;
+	methods.is_complete = true;
 	for (size_t i = 0; i < s->waits.list.count && !is_other; i++) {
 		const struct query_wait *wait = base_vec_at(&s->waits.list, struct query_wait, i);
 
@@ -701,8 +711,8 @@ static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hd
 		if (wait->state.is_virtual)
 			return HDB_OK;
 		if (wait->lock_ix != c->members->key_ix)
-			TRY(visit_methods(s->q->heap, wait->trace_serial, true, BASE_TEXT(names),
-					  &is_other, err));
+			TRY(visit_methods(s->q->heap, wait->trace_serial, &methods, &is_other,
+					  err));
 	}
 	*out = !is_other;
 	return HDB_OK;
