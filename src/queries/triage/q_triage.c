@@ -287,8 +287,8 @@ static int take_collection_row(struct triage *t, const struct query *row, struct
 }
 
 /*
- * Replaces the estimates of empty and sparse collections, if rows show them, with the figures of
- * the query collections, which knows more classes, so that both say the same.
+ * Replaces the figures of empty and sparse collections, if rows show them, with those of the query
+ * collections, which knows more classes, so that both say the same. Estimates from a sample stay.
  */
 static int take_collections(struct triage *t, struct hdb_error *err)
 {
@@ -301,9 +301,16 @@ static int take_collections(struct triage *t, struct hdb_error *err)
 	bool is_shown = false;
 	int r;
 
-	for (size_t i = 0; i < COLLECTIONS && !is_shown; i++)
-		TRY(triage_wants_bytes(t, collections[i].measure,
-				       t->figures[collections[i].measure].bytes, &is_shown, err));
+	for (size_t i = 0; i < COLLECTIONS; i++) {
+		const struct triage_figure *f = &t->figures[collections[i].measure];
+		bool is_wanted;
+
+		/* Measuring millions of collections would take longer than all other rules. */
+		if (f->sampled)
+			return HDB_OK;
+		TRY(triage_wants_bytes(t, collections[i].measure, f->bytes, &is_wanted, err));
+		is_shown |= is_wanted;
+	}
 	if (!is_shown)
 		return HDB_OK;
 	r = query_open(query_find("collections"), &sides, &args, &answer, err);
