@@ -192,27 +192,34 @@ static const struct {
 	  "App.one (static) holds one byte[90000] " },
 };
 
-static void test_sentences(void **state)
+/*
+ * Opens a planted heap and returns the first row of leaks, whose sentence must begin as expected. A
+ * "|" at the end stands for the end of the sentence.
+ */
+static struct hdb_rows *first_suspect(const char *planted, const char *expected)
 {
 	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
+	const size_t size = strcspn(expected, "|");
+	const struct hdb_value *text;
+	struct hdb_rows *rows;
+	struct hw w;
 
+	planted_write(&w, planted);
+	written_open(&heap, &w, "sentence", NULL);
+	rows = ask_rows(heap.db, &ask);
+	assert_true(next_row(rows));
+	text = value_of(rows, "text");
+	if (text->text_size < size || memcmp(text->text, expected, size) != 0 ||
+	    (expected[size] && text->text_size != size))
+		fail_msg("\"%.*s\", not \"%s\"", (int)text->text_size, text->text, expected);
+	return rows;
+}
+
+static void test_sentences(void **state)
+{
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const size_t size = strcspn(cases[i].sentence, "|");
-		const struct hdb_value *text;
-		struct hdb_rows *rows;
-		struct hw w;
-
-		planted_write(&w, cases[i].heap);
-		written_open(&heap, &w, "sentence", NULL);
-		rows = ask_rows(heap.db, &ask);
-		assert_true(next_row(rows));
-		text = value_of(rows, "text");
-		if (text->text_size < size || memcmp(text->text, cases[i].sentence, size) != 0 ||
-		    (cases[i].sentence[size] && text->text_size != size))
-			fail_msg("\"%.*s\", not \"%s\"", (int)text->text_size, text->text,
-				 cases[i].sentence);
-		hdb_rows_close(rows);
+		hdb_rows_close(first_suspect(cases[i].heap, cases[i].sentence));
 		written_close(&heap);
 	}
 }
@@ -552,24 +559,11 @@ static void test_keepers(void **state)
 		/* a name that contains the words before the owner */
 		{ POOLS("5", "5", "a Kept by b"), TAKEN("a Kept by b") " This is a leak." },
 	};
-	const struct ask ask = { .query = "leaks", .options = { "brief", "threshold=20" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(keepers) / sizeof(keepers[0]); i++) {
-		const char *expected = keepers[i].text;
-		const struct hdb_value *text;
-		struct hdb_rows *rows;
-		struct hw w;
+		struct hdb_rows *rows = first_suspect(keepers[i].heap, keepers[i].text);
 
-		planted_write(&w, keepers[i].heap);
-		written_open(&heap, &w, "keepers", NULL);
-		rows = ask_rows(heap.db, &ask);
-		assert_true(next_row(rows));
-		text = value_of(rows, "text");
-		if (text->text_size < strlen(expected) ||
-		    memcmp(text->text, expected, strlen(expected)) != 0)
-			fail_msg("%zu: \"%.*s\", not \"%s\"", i, (int)text->text_size, text->text,
-				 expected);
 		assert_true(value_of(rows, "retained")->u > 5000);
 		hdb_rows_close(rows);
 		written_close(&heap);

@@ -78,7 +78,7 @@ static void describe_range(const struct hdb_option_spec *o, char *out, size_t si
 	out[0] = '\0';
 	if (o->default_value)
 		used = (size_t)snprintf(out, size, " Default: %s.", o->default_value);
-	if (is_number && o->high < UINT32_MAX) /* larger limits do not matter in practice */
+	if (is_number && o->high < UINT32_MAX) /* nobody reaches larger limits */
 		snprintf(out + used, size - used, " Range: %" PRIu64 " to %" PRIu64 ".", o->low,
 			 o->high);
 	else if (is_number && o->low > 0)

@@ -440,7 +440,7 @@ BASE_ORDER(compare_valued, struct valued, BASE_UP(hash), BASE_UP(ix))
 
 struct values {
 	uint32_t expression;
-	struct base_vec list; /* struct valued */
+	struct base_vec *list; /* struct valued */
 };
 
 static int add_value_of(struct scan *s, uint32_t ix, void *ctx)
@@ -453,26 +453,23 @@ static int add_value_of(struct scan *s, uint32_t ix, void *ctx)
 	if (value.kind != BASE_STRING)
 		return HDB_OK;
 	valued.hash = XXH3_64bits_withSeed(value.text, strlen(value.text), base_hash_seed());
-	return base_vec_push(&values->list, &valued, sizeof(valued), s->err);
+	return base_vec_push(values->list, &valued, sizeof(valued), s->err);
 }
 
 /* Finds the most frequent string. Sets *count to 0 if there is none. */
 static int find_most(struct scan *s, const struct base_arguments *a, struct base_value *out,
 		     uint64_t *count)
 {
-	struct values values = { .expression = a->expression };
 	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
+	struct values values = { .expression = a->expression, .list = &list };
 	const struct valued *all;
 	uint32_t ix = HEAP_NONE;
-	int r;
 
 	*count = 0;
 	if (a->value->kind != BASE_OBJECT)
 		return HDB_OK;
-	r = walk_entries(s, a->value->object,
-			 &(struct entry_taker){ add_value_of, &values, UINT64_MAX, false });
-	list = values.list;
-	TRY(r);
+	TRY(walk_entries(s, a->value->object,
+			 &(struct entry_taker){ add_value_of, &values, UINT64_MAX, false }));
 	if (!s->subject->steps)
 		return HDB_OK;
 	base_vec_sort(&list, sizeof(struct valued), compare_valued);
@@ -522,8 +519,8 @@ BASE_ORDER(compare_labels, struct label_value, BASE_UP(label), BASE_UP(value))
 struct labels {
 	const char *path; /* from an entry to its tags */
 	uint32_t names[LABELS_MAX];
-	uint64_t count, at;   /* names, and the position of the current string */
-	struct base_vec list; /* struct label_value */
+	uint64_t count, at;    /* names, and the position of the current string */
+	struct base_vec *list; /* struct label_value */
 };
 
 static int hash_string(struct scan *s, uint32_t ix, uint64_t *out)
@@ -564,7 +561,7 @@ static int take_label(struct scan *s, uint32_t ix, void *ctx)
 		label.label_ix = labels->names[labels->at++];
 	}
 	TRY(hash_string(s, value_ix, &label.value));
-	return base_vec_push(&labels->list, &label, sizeof(label), s->err);
+	return base_vec_push(labels->list, &label, sizeof(label), s->err);
 }
 
 /* Adds the labels of an entry, which is a list of strings or leads to an array of tags. */
@@ -613,8 +610,8 @@ static int write_varied(struct scan *s, const struct base_vec *list, struct base
 static int varied(struct scan *s, const struct base_arguments *a, struct base_value *out)
 {
 	struct heap *heap = s->subject->session->heap;
-	struct labels labels = { .path = NULL };
 	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
+	struct labels labels = { .list = &list };
 	const char *names = strchr(a->text, ',');
 	char map[BASE_WORD_MAX];
 	uint32_t map_ix, names_ix;
@@ -629,10 +626,8 @@ static int varied(struct scan *s, const struct base_arguments *a, struct base_va
 				 &(struct entry_taker){ take_name, &labels, LABELS_MAX, false }));
 	else
 		labels.path = names;
-	r = walk_entries(s, map_ix,
-			 &(struct entry_taker){ take_labels, &labels, UINT64_MAX, !labels.path });
-	list = labels.list;
-	TRY(r);
+	TRY(walk_entries(s, map_ix,
+			 &(struct entry_taker){ take_labels, &labels, UINT64_MAX, !labels.path }));
 	if (!s->subject->steps)
 		return HDB_OK;
 	base_vec_sort(&list, sizeof(struct label_value), compare_labels);
@@ -966,6 +961,19 @@ static int is_a(struct scan *s, const struct base_arguments *a, struct base_valu
 }
 
 /*
+ * Sets *out to whether a root is a local variable that refers to object ix, whose ID is `id`, or to
+ * an object with a field that does.
+ */
+static int is_user(struct scan *s, const struct store_root *root, uint32_t ix, uint64_t id,
+		   bool *out)
+{
+	*out = root->is_local && root->ix == ix;
+	if (!root->is_local || *out)
+		return HDB_OK;
+	return heap_field_refers(s->subject->session->heap, root->ix, id, out, s->err);
+}
+
+/*
  * users(): returns the number of local variables that refer to the object, or to an object with a
  * field that does. They belong to methods that use the object. Returns nothing if the dump has no
  * local variables.
@@ -981,15 +989,12 @@ static int users_of(struct scan *s, uint32_t ix, struct base_value *out)
 	TRY(heap_id(heap, ix, &id, s->err));
 	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++) {
 		const struct store_root *root = &heap->roots.records[i];
-		bool found = root->ix == ix;
+		bool found;
 
-		if (!root->is_local)
-			continue;
-		has_locals = true;
-		s->subject->steps--;
-		if (!found)
-			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
+		TRY(is_user(s, root, ix, id, &found));
 		users += found;
+		has_locals |= root->is_local;
+		s->subject->steps -= root->is_local;
 	}
 	/* if the budget of steps is used up, other local variables may be users */
 	if (has_locals && s->subject->steps)
@@ -1025,17 +1030,14 @@ static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
 	TRY(heap_id(heap, ix, &id, s->err));
 	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++, s->subject->steps--) {
 		const struct store_root *root = &heap->roots.records[i];
-		bool found = root->ix == ix;
 		char name[USER_PART_MAX + 1] = "", frame[USER_FRAME_MAX] = "";
 		const char *end = frame;
 		struct store_thread thread;
 		struct store_trace trace;
+		bool found;
 		int r;
 
-		if (!root->is_local)
-			continue;
-		if (!found)
-			TRY(heap_field_refers(heap, root->ix, id, &found, s->err));
+		TRY(is_user(s, root, ix, id, &found));
 		if (!found)
 			continue;
 		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, s->err));
@@ -1051,9 +1053,9 @@ static int user_of(struct scan *s, uint32_t ix, struct base_value *out)
 		while (((unsigned char)*end & 0xc0) == 0x80)
 			end++;
 		out->kind = BASE_STRING;
-		(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.240s", name,
+		(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.*s", name,
 			       strlen(name) == USER_PART_MAX ? "..." : "", frame[0] ? " in " : "",
-			       end > frame ? "..." : "", end);
+			       end > frame ? "..." : "", (int)USER_PART_MAX, end);
 		return HDB_OK;
 	}
 	return HDB_OK;

@@ -193,8 +193,10 @@ static int find_incident(struct query *q, struct leak_findings *l,
 
 		if (!may_be_of_fault(f))
 			continue;
-		TRY(query_leak_path_find(q, object.ix, &path, err));
-		for (size_t i = 0; i < members->count && path.count && is_each && !is_same; i++)
+		path.count = 0;
+		if (is_each)
+			TRY(query_leak_path_find(q, object.ix, &path, err));
+		for (size_t i = 0; i < members->count && path.count && !is_same; i++)
 			is_same = *base_vec_at(members, uint32_t, i) == path.nodes[0];
 		TRY(query_leak_path_find(q, *base_vec_at(members, uint32_t, 0), &path, err));
 		for (size_t i = 0; i < path.count && !is_same; i++) {

@@ -980,9 +980,9 @@ static int add_parts(struct heap *heap, uint32_t ix, struct base_idmap *parts, b
 }
 
 /*
- * Explains a group of threads each of which waits for work of its own object, such as an event
- * loop, all of one class of the application. Threads whose objects share a queue or pool are as
- * many by design, and libraries may have many threads.
+ * Explains a group of threads in which each thread waits for work from an object of its own, such
+ * as an event loop. The objects have the same class, which belongs to the application: libraries
+ * may have many threads. If the objects share a queue or pool, their number was chosen.
  */
 static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {

@@ -26,7 +26,7 @@
  */
 
 /*
- * Maximum length of a value's text in bytes. Values without contents are told apart by this text.
+ * Maximum length of a value's text in bytes. Values without contents are compared by this text.
  */
 #define ANALYSIS_KEY_TEXT 1024
 

@@ -350,6 +350,8 @@ static int add_subject(struct line *line, const struct query *row, bool is_out,
 	if (!text)
 		return HDB_OK;
 	name_subject(line, row, is_out, &subject);
+	if (subject.failed)
+		return hdb_fail_memory(err, "a string", subject.size);
 	if (!subject.size)
 		return HDB_OK;
 	end = strstr(text, ". ");
