@@ -1012,7 +1012,8 @@ static int waiters_of(struct scan *s, uint32_t ix, struct base_value *out)
 	TRY_ERRORS(r = heap_path_object(heap, ix, "firstWaiter", &ix, s->err));
 	for (; r == HDB_OK && s->subject->steps; s->subject->steps--, count++)
 		TRY_ERRORS(r = heap_path_object(heap, ix, "nextWaiter", &ix, s->err));
-	if (count > 0)
+	/* a list that does not end, as in a damaged dump, has no count */
+	if (count > 0 && s->subject->steps)
 		base_value_set_number(out, count);
 	return HDB_OK;
 }
