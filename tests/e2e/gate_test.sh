@@ -325,6 +325,15 @@ wrong()
 	END
 }
 wrong 'checks: [' '2:1: '
+# Such an error is reported before the dump is imported, which may take long.
+cp "$DUMP" late.hprof
+for text in 'checks: [' 'checks:\n  a: {growth: <= 0 %%}\n'; do
+	# shellcheck disable=SC2059
+	printf "$text" > wrong.yaml
+	rc=0
+	heapdb gate late.hprof --budget wrong.yaml > out 2>&1 || rc=$?
+	[ $rc = 2 ] && grep -q wrong.yaml: out && [ ! -e late.heapdb ] || fail "late: exit $rc: $(cat out)"
+done
 wrong '' '1:1: expected "checks:"'
 wrong 'budget: 1\n' '1:1: expected checks or margin, found "budget"'
 wrong 'checks: {}\n' '1:9: expected a single list of 1 to 1000 checks'

@@ -437,6 +437,17 @@ static void test_once(void **state)
 	watch(&w, START);
 }
 
+/* A capture that ended during the last wait is reported before the watcher stops. */
+static void test_stop_after_capture(void **state)
+{
+	struct world w = { 0 };
+
+	(void)state;
+	WATCH(w, 1.0 / 60, "heap > 5%");
+	assert_int_equal(w.captures, 1);
+	assert_non_null(strstr(w.events, "captured"));
+}
+
 static void test_parsing(void **state)
 {
 	static const struct {
@@ -495,6 +506,7 @@ int main(void)
 		TEST(test_histogram_after_restart),
 		TEST(test_clock_jumps),
 		TEST(test_once),
+		TEST(test_stop_after_capture),
 		cmocka_unit_test(test_parsing),
 	};
 

@@ -72,7 +72,7 @@ struct cli {
 	const struct hdb_query_spec *query; /* NULL means none */
 	/* whether the query was run as `heapdb NAME`, without the word "query" */
 	bool is_direct;
-	struct hdb *db;            /* open if the command has NEEDS_DB */
+	struct hdb *db;            /* open if the command has NEEDS_DB, or opens it */
 	char *db_path, *dump_path; /* located paths; owned, valid while db is open */
 	struct database *before;   /* older databases to compare with; owned */
 	size_t before_count;

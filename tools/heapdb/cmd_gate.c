@@ -356,16 +356,21 @@ static int measure(struct cli *cli, struct gate_check *c)
 	return rc == HDB_END ? HDB_OK : rc;
 }
 
-static int check_all(struct cli *cli, struct gate_budget *budget)
+static int check_baseline(struct cli *cli, const struct gate_budget *budget)
 {
 	for (size_t i = 0; i < budget->count; i++) {
-		struct gate_check *c = &budget->checks[i];
+		const struct gate_check *c = &budget->checks[i];
 
 		if ((c->measure == GATE_GROWTH || c->measure == GATE_FINGERPRINTS) &&
-		    !cli->before_count)
+		    !cli->opt.baseline)
 			return cli_usage(cli, "%s:%zu:%zu: %s needs --baseline OLD", budget->path,
 					 c->line, c->column, gate_words[c->measure]);
 	}
+	return HDB_OK;
+}
+
+static int check_all(struct cli *cli, struct gate_budget *budget)
+{
 	for (size_t i = 0; i < budget->count; i++) {
 		struct gate_check *c = &budget->checks[i];
 
@@ -409,6 +414,9 @@ int cmd_gate(struct cli *cli)
 		return cli_usage(cli, "--update needs a file, not standard input");
 	TRY(cli_read_file(cli, cli->opt.budget, BUDGET_MAX, &file));
 	TRY(gate_read(cli, &file, &budget));
+	TRY(check_baseline(cli, &budget));
+	/* an import may take long, so a wrong budget is reported first */
+	TRY(cli_open_database(cli));
 	TRY(open_baseline(cli));
 	TRY(check_all(cli, &budget));
 	if (cli->opt.update)

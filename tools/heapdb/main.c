@@ -459,10 +459,10 @@ static int run_prepared(struct cli *cli, struct arguments args)
 	/* the setting applies to every handle opened in this process */
 	if (cli->opt.rules)
 		setenv("HEAPDB_RULES", cli->opt.rules, 1);
-	if (command->flags & NEEDS_DB) {
+	if (command->flags & (NEEDS_DB | NAMES_DB))
 		TRY(take_file(cli));
+	if (command->flags & NEEDS_DB)
 		TRY(cli_open_database(cli));
-	}
 	/* export handles -o itself, because it also writes Parquet and Arrow */
 	if (cli->opt.output && command->options & OPTIONS_FILE && !is_export &&
 	    command->run != cmd_export_dump)

@@ -450,8 +450,11 @@ static int run(struct watcher *w, struct hdb_error *err)
 		while (next_ms <= now(w))
 			next_ms += w->options->interval_ms;
 		world->wait(world->ctx, next_ms);
-		if (world->must_stop(world->ctx))
+		if (world->must_stop(world->ctx)) {
+			/* a capture that has ended is recorded, because its files stay */
+			take_captured(w);
 			return hdb_fail(err, HDB_EINTR, "interrupted");
+		}
 		w->was_signalled = world->was_signalled(world->ctx);
 		if (look(w, err) != HDB_OK)
 			report_event(w, "processes", NULL, err->message, NULL);
