@@ -310,8 +310,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	size_t used;
 
 	if (owner->ix == HEAP_NONE ||
-	    owner->bytes < (is_direct ? LEAK_DIRECT_LEAST : LEAK_MAPPED_LEAST) ||
-	    (owner->bytes < LEAK_DIRECT_LARGE && owner->bytes < l->suspects.whole_bytes) ||
+	    owner->bytes < leak_outside_least(kind, l->suspects.whole_bytes) ||
 	    owner->bytes / 100 * (100 - percent) < l->suspects.retained_bytes / 100 * percent)
 		return HDB_OK;
 	for (size_t i = 0; i < l->suspects.count; i++) {
@@ -409,7 +408,7 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
 	for (size_t i = 0; i < faults.count; i++)
 		TRY(add_fault(q, l, base_vec_at(&faults, struct query_leak_fault, i), err));
 	TRY(add_loaders(q, l, err));
-	TRY(leak_outside_find_large(q, outside, err));
+	TRY(leak_outside_find_large(q, l->suspects.whole_bytes, outside, err));
 	for (enum leak_outside_kind kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
 		TRY(add_outside(q, l, kind, &outside[kind], err));
 	return leak_stuck_find(q, l, err);

@@ -16,6 +16,14 @@
 #define BUFFERS_MAX 2000u
 #define OWNERS_MAX 64u
 
+/*
+ * Minimum sizes of a finding. The JDK alone maps more than 100 MiB of its modules. Direct memory
+ * below DIRECT_LARGE counts only if it exceeds the heap.
+ */
+#define DIRECT_LEAST (8ull << 20)
+#define DIRECT_LARGE (64ull << 20)
+#define MAPPED_LEAST (1ull << 30)
+
 struct owners {
 	struct leak_outside list[OWNERS_MAX];
 	enum leak_outside_kind kinds[OWNERS_MAX];
@@ -147,12 +155,23 @@ static int add_counter(struct heap *heap, const char *field, uint64_t *bytes, st
 	return HDB_OK;
 }
 
-int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
-			    struct hdb_error *err)
+uint64_t leak_outside_least(enum leak_outside_kind kind, uint64_t heap_bytes)
 {
-	/* names in JDK 6 to 8, and in later versions */
-	static const char *const direct[] = { "java.nio.Bits.reservedMemory",
-					      "java.nio.Bits.RESERVED_MEMORY" };
+	if (kind == LEAK_OUTSIDE_MAPPED)
+		return MAPPED_LEAST;
+	return heap_bytes < DIRECT_LEAST ? DIRECT_LEAST :
+	       heap_bytes < DIRECT_LARGE ? heap_bytes :
+					   DIRECT_LARGE;
+}
+
+int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
+			    struct leak_outside out[LEAK_OUTSIDE_KINDS], struct hdb_error *err)
+{
+	/* names in JDK 6 to 8 and in later versions, and for memory that Netty allocates itself */
+	static const char *const direct[] = {
+		"java.nio.Bits.reservedMemory", "java.nio.Bits.RESERVED_MEMORY",
+		"io.netty.util.internal.PlatformDependent.DIRECT_MEMORY_COUNTER"
+	};
 	static const char *const mapped[] = {
 		"sun.nio.ch.FileChannelImpl$Unmapper.totalSize",
 		"sun.nio.ch.FileChannelImpl$DefaultUnmapper.totalSize"
@@ -163,7 +182,8 @@ int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSID
 		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
 	for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
 		TRY(add_counter(q->heap, mapped[i], &mapped_bytes, err));
-	if (direct_bytes >= LEAK_DIRECT_LEAST || mapped_bytes >= LEAK_MAPPED_LEAST)
+	if (direct_bytes >= leak_outside_least(LEAK_OUTSIDE_DIRECT, heap_bytes) ||
+	    mapped_bytes >= leak_outside_least(LEAK_OUTSIDE_MAPPED, heap_bytes))
 		return leak_outside_find(q, out, err);
 	find_none(out);
 	return HDB_OK;

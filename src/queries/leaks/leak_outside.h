@@ -10,14 +10,6 @@
 
 enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_KINDS };
 
-/*
- * Minimum size to search for an owner. The JDK alone maps more than 100 MiB of its modules. Direct
- * memory below LEAK_DIRECT_LARGE counts only if it exceeds the heap.
- */
-#define LEAK_DIRECT_LEAST (8ull << 20)
-#define LEAK_DIRECT_LARGE (64ull << 20)
-#define LEAK_MAPPED_LEAST (1ull << 30)
-
 #define LEAK_OUTSIDE_TEXT_MAX 512
 
 /* The object that owns most of the memory of one kind. */
@@ -34,15 +26,21 @@ struct leak_outside {
 	struct explain_flag flag;
 };
 
+/*
+ * Returns the least number of bytes that is a finding beside a heap of heap_bytes. With heap_bytes
+ * 0, returns the least that can be a finding.
+ */
+uint64_t leak_outside_least(enum leak_outside_kind kind, uint64_t heap_bytes);
+
 /* Finds the owners by examining all buffers. Reads the dump. */
 int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
 		      struct hdb_error *err);
 
 /*
- * Like leak_outside_find, but searches for owners only if the JDK's own counters, which cost no
- * pass over the objects, show much memory of this kind.
+ * Like leak_outside_find, but searches for owners only if counters of the JDK and of Netty, which
+ * cost no pass over the objects, show at least leak_outside_least bytes.
  */
-int leak_outside_find_large(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
-			    struct hdb_error *err);
+int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
+			    struct leak_outside out[LEAK_OUTSIDE_KINDS], struct hdb_error *err);
 
 #endif

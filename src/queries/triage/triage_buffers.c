@@ -30,12 +30,26 @@ static void write_owner(struct triage_figure *f, const struct leak_outside *owne
 		       base_number(owner->count).text);
 }
 
+/* Sets *out to whether a figure may have a row that names the owner. */
+static int wants_owner(struct triage *t, enum triage_measure_no measure,
+		       enum leak_outside_kind kind, bool *out, struct hdb_error *err)
+{
+	const uint64_t bytes = t->figures[measure].bytes;
+
+	*out = false;
+	return bytes < leak_outside_least(kind, 0) ?
+		       HDB_OK :
+		       triage_wants_bytes(t, measure, bytes, out, err);
+}
+
 int triage_take_buffers(struct triage *t, struct hdb_error *err)
 {
 	struct leak_outside owners[LEAK_OUTSIDE_KINDS];
+	bool wants_direct, wants_mapped;
 
-	if ((t->is_outside_listed || t->figures[TRIAGE_DIRECT_BUFFERS].bytes < LEAK_DIRECT_LEAST) &&
-	    t->figures[TRIAGE_MAPPED].bytes < LEAK_MAPPED_LEAST)
+	TRY(wants_owner(t, TRIAGE_DIRECT_BUFFERS, LEAK_OUTSIDE_DIRECT, &wants_direct, err));
+	TRY(wants_owner(t, TRIAGE_MAPPED, LEAK_OUTSIDE_MAPPED, &wants_mapped, err));
+	if ((!wants_direct || t->is_outside_listed) && !wants_mapped)
 		return HDB_OK;
 	TRY(leak_outside_find(t->q, owners, err));
 	write_owner(&t->figures[TRIAGE_DIRECT_BUFFERS], &owners[LEAK_OUTSIDE_DIRECT]);
