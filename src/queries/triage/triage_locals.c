@@ -55,9 +55,11 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err)
 static int set_run_figure(struct triage *t, const struct query_local_run *run, bool is_by_key,
 			  struct hdb_error *err)
 {
-	struct triage_figure *f =
-		&t->figures[is_by_key ? TRIAGE_LOCALS_OF_ONE : TRIAGE_LOCALS_OF_CLASS];
+	const enum triage_measure_no measure =
+		is_by_key ? TRIAGE_LOCALS_OF_ONE : TRIAGE_LOCALS_OF_CLASS;
+	struct triage_figure *f = &t->figures[measure];
 	char key[NAME_MAX_BYTES];
+	bool is_wanted;
 	int r;
 
 	if (!run->count)
@@ -66,6 +68,10 @@ static int set_run_figure(struct triage *t, const struct query_local_run *run, b
 	f->count = run->count;
 	f->bytes = run->bytes;
 	f->ix = is_by_key ? run->from->key_ix : run->largest->entry_ix;
+	/* Finding the name of a ThreadLocal may take a search from the roots. */
+	TRY(triage_wants_bytes(t, measure, f->bytes, &is_wanted, err));
+	if (!is_wanted)
+		return HDB_OK;
 	r = query_local_name(t->q, run->largest->key_ix, key, sizeof(key), err);
 	if (is_by_key)
 		(void)snprintf(f->detail, sizeof(f->detail), "%s, in %s thread%s", key,
