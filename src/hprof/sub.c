@@ -290,8 +290,8 @@ int hprof_sub_read_in(const struct hprof_file *file, struct base_view *view,
 					"the segment ends at offset %" PRIu64,
 					offset, end);
 		return hdb_fail(err, HDB_ETRUNC,
-				"%s at offset %" PRIu64 " extends past offset %" PRIu64 ": it "
-				"ends at offset %" PRIu64 " or later",
+				"%s at offset %" PRIu64 " extends past offset %" PRIu64 " (it "
+				"ends at offset %" PRIu64 " or later)",
 				hprof_sub_name(out->tag), offset, end, out->end);
 	default:
 		return rc;

@@ -166,7 +166,7 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	return hprof_walk_problem(
 		walk, event,
 		&(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
-		"no record at offset %" PRIu64 ": resumed at the %s at offset %" PRIu64, at,
+		"no record at offset %" PRIu64 "; reading resumed at the %s at offset %" PRIu64, at,
 		found.is_record ? "record" : "heap sub-record", found.offset);
 }
 

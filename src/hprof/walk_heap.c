@@ -168,18 +168,19 @@ static int report_damage(struct hprof_walk *walk, int parsed, const struct hprof
 			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
 			"unknown heap sub-record 0x%02x at offset %" PRIu64
-			": resumed at offset %" PRIu64,
+			"; reading resumed at offset %" PRIu64,
 			sub->tag, sub->offset, resume);
 	if (parsed == HPROF_PARSE_BAD_TYPE)
 		return hprof_walk_problem(
 			walk, event,
 			&(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_SUB_TAG, sub->offset, lost },
 			"%s with an unknown basic type at offset %" PRIu64
-			": resumed at offset %" PRIu64,
+			"; reading resumed at offset %" PRIu64,
 			name, sub->offset, resume);
 	return hprof_walk_problem(
 		walk, event, &(struct hprof_loss){ HPROF_PROBLEM_SUB_OVERRUN, sub->offset, lost },
-		"%s at offset %" PRIu64 " runs past the end of its %s: resumed at offset %" PRIu64,
+		"%s at offset %" PRIu64
+		" runs past the end of its %s; reading resumed at offset %" PRIu64,
 		name, sub->offset, hprof_tag_name(walk->record.tag), resume);
 }
 
@@ -314,7 +315,7 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 		walk, event,
 		&(struct hprof_loss){ HPROF_PROBLEM_RECORD_LENGTH, at, found.offset - at },
 		"no record at offset %" PRIu64
-		": resumed at the heap sub-record at offset %" PRIu64,
+		"; reading resumed at the heap sub-record at offset %" PRIu64,
 		at, found.offset);
 }
 

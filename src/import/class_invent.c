@@ -88,7 +88,7 @@ static int invent_used(struct import *im, uint32_t no, uint64_t *next_id, struct
 	int r = import_problem(
 		im,
 		&(struct import_trouble){ .kind = STORE_PROBLEM_MISSING_CLASS, .object_id = id },
-		err, "class 0x%" PRIx64 " of some objects is missing from the dump", id);
+		err, "class 0x%" PRIx64 " has objects but is missing from the dump", id);
 
 	class->out.flags |= STORE_CLASS_INVENTED;
 	TRY_ERRORS(r);

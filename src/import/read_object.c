@@ -379,7 +379,7 @@ static int take_class(struct import *im, struct block_builder *m, struct store_o
 	o->length = no;
 	o->file_offset = 0;
 	if (no == BASE_IDMAP_NONE)
-		return hdb_fail(err, HDB_EBUG, "class 0x%" PRIx64 " was not numbered", id);
+		return hdb_fail(err, HDB_EBUG, "class 0x%" PRIx64 " has no number", id);
 	class = import_class_at(im, no);
 	offset = class->statics_offset;
 	for (uint32_t f = 0; f < class->out.static_count; f++) {

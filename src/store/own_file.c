@@ -47,8 +47,8 @@ static const char *not_leftover(const struct stat *st)
 static int fail_leftover(const char *temp_path, const char *why, struct hdb_error *err)
 {
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s; heapdb only overwrites temporary files left over by your own "
-			"imports; remove the file",
+			"%s: %s; remove the file (heapdb overwrites only temporary files "
+			"left over from your own imports)",
 			temp_path, why);
 }
 
@@ -244,7 +244,7 @@ int store_lock_prepare(const char *path, const struct stat *db, struct hdb_error
 	if (!why)
 		return fd < 0 ? HDB_OK : reserve_lock_file(fd, lock_path, err);
 	return hdb_fail(err, HDB_EIO,
-			"%s: %s; heapdb does not use this file as the lock file of the "
+			"%s: %s, so heapdb cannot use this file as the lock file of the "
 			"database; remove the file",
 			lock_path, why);
 }

@@ -166,9 +166,9 @@ rc=0
 [ $rc -le 4 ] || { cat out; exit 1; }
 
 # Commands that fetch.
-said 2 "heapdb does not open network connections; give a command that prints the dump: --fetch 'curl -sSf {}'" \
+said 2 "heapdb does not open network connections; give a command that writes the dump to standard output: --fetch 'curl -sSf {}'" \
 	https://example.org/dump.hprof
-said 2 "prints the dump: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
+said 2 "writes the dump to standard output: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 # shellcheck disable=SC2016
 answers "s3://b/it's \$(touch bad) here.hprof" --fetch 'test {} = "s3://b/it'"'"'s \$(touch bad) here.hprof" &&
 	cat dump.hprof'

@@ -60,8 +60,8 @@ static const struct row {
 	{ SUB, BYTES("\x23\0\0\0\1\0\0\0\0\0\0\0\1\x1" ZEROS_7), HDB_EFORMAT,
 	  "PRIMITIVE ARRAY DUMP at offset 31: unknown basic type" },
 	{ SUB, BYTES("\x23\0\0\0\1\0\0\0\0\0\0\0\x9\xb\0"), HDB_ETRUNC,
-	  "PRIMITIVE ARRAY DUMP at offset 31 extends past offset 46: it ends at offset 117 or "
-	  "later" },
+	  "PRIMITIVE ARRAY DUMP at offset 31 extends past offset 46 (it ends at offset 117 or "
+	  "later)" },
 	{ CLASS_DUMP, BYTES("\xff\0\0\0\1"), HDB_EFORMAT, "no CLASS DUMP at offset 31" },
 	{ CLASS_DUMP, BYTES(CLASS "\0\1\0\7\x63\0\0\0\0"), HDB_EFORMAT,
 	  "CLASS DUMP at offset 31 is damaged" },

@@ -30,10 +30,10 @@ static const struct {
 	{ SERVE_VALUE, "id", "12", "\"id\" must be an object ID such as 0x12c4" },
 	{ SERVE_VALUE, "id", "0x", "\"id\" must be an object ID such as 0x12c4" },
 	{ SERVE_VALUE, "id", "0x12345678901234567", "\"id\" must be an object ID such as 0x12c4" },
-	{ SERVE_VALUE, "width", "1", "unknown argument \"width\" in a value request" },
+	{ SERVE_VALUE, "width", "1", "unknown argument \"width\"" },
 	{ SERVE_VALUE, "from", "-1", "\"from\" must be a number of elements" },
 	{ SERVE_BITMAP, "width", "4294967296", "\"width\" must be a number of elements" },
-	{ SERVE_BITMAP, "from", "1", "unknown argument \"from\" in a value request" },
+	{ SERVE_BITMAP, "from", "1", "unknown argument \"from\"" },
 };
 
 static struct serve_job *new_job(enum serve_kind kind)

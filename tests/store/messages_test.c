@@ -330,8 +330,8 @@ static void test_planted(void **state)
 	assert_int_equal(fchmod(fd, 0644), 0);
 	(void)close(fd);
 	FAILS(store_temp_open(path, &fd, &err), HDB_EIO,
-	      "is readable or writable by other users; heapdb only overwrites temporary files "
-	      "left over by your own imports; remove the file");
+	      "is readable or writable by other users; remove the file (heapdb overwrites only "
+	      "temporary files left over from your own imports)");
 	FAILS(store_temp_rename(lock, path, false, &err), HDB_EEXIST, "another process created ");
 	assert_int_equal(unlink(path), 0);
 
@@ -351,7 +351,7 @@ static void test_planted(void **state)
 	(void)unlink(lock);
 	assert_int_equal(symlink("elsewhere", lock), 0);
 	FAILS(store_lock_prepare(path, &st, &err), HDB_EIO,
-	      "heapdb does not use this file as the lock file of the database; remove the file");
+	      "so heapdb cannot use this file as the lock file of the database; remove the file");
 	temp_remove_db(path);
 }
 

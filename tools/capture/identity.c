@@ -13,10 +13,11 @@ int identity_take(const struct process *p, struct identity *before, struct hdb_e
 	if (before->uid == p->uid && before->gid == p->gid)
 		return HDB_OK;
 	if (before->uid != 0)
-		return hdb_fail(err, HDB_EIO,
-				"process %ld belongs to user %lu, group %lu: only this user, with "
-				"this group, or root can access it",
-				(long)p->pid, (unsigned long)p->uid, (unsigned long)p->gid);
+		return hdb_fail(
+			err, HDB_EIO,
+			"process %ld belongs to user %lu, group %lu: only root, or this user "
+			"with this group, can access it",
+			(long)p->pid, (unsigned long)p->uid, (unsigned long)p->gid);
 	if (setegid(p->gid) < 0 || seteuid(p->uid) < 0) {
 		const int failure = errno;
 

@@ -797,7 +797,7 @@ static int open_input(struct feed *f, const char *name, const char *fetch, struc
 	if (is_address(name))
 		return hdb_fail(err, HDB_EUSAGE,
 				"%s: heapdb does not open network connections; give a command "
-				"that prints the dump: --fetch '%s'",
+				"that writes the dump to standard output: --fetch '%s'",
 				name, strncmp(name, "s3:", 3) ? "curl -sSf {}" : "aws s3 cp {} -");
 	f->from_fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
 					      open(f->archive_name, O_RDONLY | O_CLOEXEC);

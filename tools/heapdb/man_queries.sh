@@ -43,7 +43,7 @@ section()
 		sub(/\.\.4294967295$/, "..", numbers) # practically unlimited
 		if (sub(/\.\./, " to ", numbers) && numbers ~ / to [0-9]/)
 			return s " Range: " numbers "."
-		return numbers ~ /^[1-9]/ ? s " Minimum: " (numbers + 0) "." : s
+		return numbers ~ /^([2-9]|1[0-9])/ ? s " Minimum: " (numbers + 0) "." : s
 	}
 	function tag() {
 		return $1 == "option" ? "Fl " substr($3, 2) ($4 == "" ? "" : " Ar " $4) : $3
@@ -145,7 +145,7 @@ section()
 		of_objects = "native, retained_native, depth, " \
 			"retained_heap1, retained_heap2, retained_heap3, retained_heap4, heap"
 		print ".Ss Common options, columns and facts"
-		print "These mean the same in every query that names them after Also."
+		print "A query that uses one of these names it after Also."
 		for (i = 1; i <= split("option column fact", kinds, " "); i++) {
 			heading(kinds[i])
 			n = sort_names(names[kinds[i]])

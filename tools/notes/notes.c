@@ -196,7 +196,7 @@ int notes_read(const struct hdb *db, const char *db_path, struct notes *notes,
 		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for notes");
 	return notes->json && take(db, notes) ?
 		       HDB_OK :
-		       hdb_fail(err, HDB_EFORMAT, "%s is not a notes file, or is damaged", path);
+		       hdb_fail(err, HDB_EFORMAT, "%s is damaged or not a notes file", path);
 }
 
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err)

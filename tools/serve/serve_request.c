@@ -171,8 +171,7 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 	if (strcmp(key, "id") == 0)
 		return set_object(job, value, err);
 	if (!number)
-		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\" in a value request",
-				key);
+		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\"", key);
 	return read_number(value, UINT32_MAX, number) ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_EUSAGE, "\"%s\" must be a number of elements", key);
@@ -258,8 +257,7 @@ int serve_request_argument(struct serve_job *job, size_t database_count, const c
 	if (strcmp(key, "job") == 0)
 		return set_id(job, value, err);
 	if (job->kind == SERVE_FILE)
-		return hdb_fail(err, HDB_EUSAGE,
-				"unknown argument \"%.60s\" in a request for a file's answer", key);
+		return hdb_fail(err, HDB_EUSAGE, "unknown argument \"%.60s\"", key);
 	return job->kind == SERVE_VALUE || job->kind == SERVE_BITMAP ?
 		       add_value_argument(job, key, value, err) :
 		       add_rows_argument(job, key, value, err);

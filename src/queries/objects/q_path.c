@@ -57,8 +57,8 @@ static int fail_none(const struct query *q, bool reachable, const char *id, stru
 				id);
 	if (q->is_filtered)
 		return hdb_fail(err, HDB_NOTFOUND,
-				"%s is held only through objects outside the heap %s or excluded "
-				"references",
+				"%s is held only through objects outside the heap %s or through "
+				"excluded references",
 				id, query_option(q, "heap"));
 	return hdb_fail(err, HDB_NOTFOUND,
 			"%s is held only through excluded references; "

@@ -100,7 +100,7 @@ def _run_options(parser):
                         "standard input), a quoted path pattern, or a directory")
     parser.add_argument("out", help="directory of the tables")
     parser.add_argument("--pattern", default=PATTERN,
-                        help=f"pattern for the end of each path ({PATTERN.replace('%', '%%')})")
+                        help=f"pattern that the end of each path must match ({PATTERN.replace('%', '%%')})")
     parser.add_argument("--mapping", help="pattern for the names of mapping files, such as mappings/{app}/{build}.txt")
     parser.add_argument("--memory", type=size, default=0, help="memory budget of each import process")
     parser.add_argument("--threads", type=int, default=1, help="number of threads of each import process")
