@@ -77,7 +77,7 @@ enum hdb_result {
 	HDB_ECORRUPT = -13, /* the database is damaged */
 	HDB_EVERSION = -14, /* another version of heapdb wrote the database */
 	HDB_ECHANGED = -15, /* the dump has changed since the import, or is missing */
-	HDB_EABSENT = -16,  /* no dump or database of this name */
+	HDB_EABSENT = -16,  /* no dump or database with this name */
 	HDB_EIO = -20,      /* system failure: disk, permission, mapping */
 	HDB_ENOMEM = -21,   /* out of memory */
 	HDB_EINTR = -22,    /* cancelled by the caller's flag */

@@ -111,8 +111,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best = w;
 		}
 		/*
-		 * Narrower widths have at least as many exceptions, which alone already cost as
-		 * much as the best width.
+		 * Narrower widths have at least as many exceptions, and the exceptions alone
+		 * already cost as much as the best width.
 		 */
 		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;

@@ -33,7 +33,7 @@
  * freeing the pages takes twice as long. Larger writes than this gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* Divisor: part of the free disk space that such files may use. */
+/* Divisor: part of the free disk space that work files may use. */
 #define CACHED_DISK_PART 8u
 /* Minimum budget. Tables do not work with less. */
 #define MEMORY_MIN (16ull << 20)
@@ -291,7 +291,7 @@ static int scratch_file(const char *dir, int *fd)
 }
 
 /*
- * Creates such a file with reserved blocks, so that a full disk causes an error now rather than a
+ * Creates a work file with reserved blocks, so that a full disk causes an error now rather than a
  * SIGBUS later. If size is 0, no blocks are reserved.
  */
 static int reserved_file(const char *dir, uint64_t size, int *fd)

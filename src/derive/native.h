@@ -29,12 +29,12 @@ enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NA
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
 
-/* Looks up one object in such a list. Returns 0 if it is not in the list. */
+/* Looks up one object in a list from derive_native_sizes. Returns 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 
 /*
- * A table column that is written from such a list. Objects that are not in the list have the value
- * 0.
+ * A table column that is written from a list of derive_native_sizes. Objects that are not in the
+ * list have the value 0.
  */
 struct derive_native_column {
 	enum store_table table;

@@ -11,7 +11,7 @@
 #include "graph/adjacency.h"
 
 /*
- * The `room` of such a pass. In the derive_block, bytes[0] contains the packed rows. Callers may
+ * The `room` of a row pass. In the derive_block, bytes[0] contains the packed rows. Callers may
  * access only `targets`, and read `left.count`.
  */
 struct derive_row_room {

@@ -357,7 +357,7 @@ static void set_kind(struct strangeness *s, const struct heap_object *object)
 	nodes[object->ix].kind = kind_of(s, object->class_no, (uint8_t)object->kind);
 }
 
-/* Reads the kinds of all objects once enough single ones were looked up. */
+/* Reads the kinds of all objects once enough objects have been looked up one by one. */
 static int need_kinds(struct derive_near *near, struct hdb_error *err)
 {
 	struct derive *derive = near->s.derive;

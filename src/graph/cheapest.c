@@ -84,8 +84,8 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 }
 
 /*
- * Returns whether the search already knows a path to `to` that costs no more. Once the result is
- * true, it remains true.
+ * Returns whether the search already knows a path to `to` whose cost is at most `cost`. Once the
+ * result is true, it remains true.
  */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {
@@ -421,7 +421,7 @@ bool graph_near_has(const struct graph_near *n, uint32_t node)
 
 /*
  * Returns whether the path to the node is known. No cheaper path is found to a node of the current
- * bucket. If no node waits, the paths to leaves that wait are known as well.
+ * bucket. If only leaves are waiting, the paths to them are known as well.
  */
 static bool is_final(const struct search *s, uint32_t node)
 {

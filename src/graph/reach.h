@@ -101,8 +101,8 @@ void graph_near_close(struct graph_near *near);
 int graph_near_find(struct graph_near *near, uint32_t node, uint64_t references_max, bool *is_known,
 		    struct hdb_error *err);
 /*
- * Continues the search in a graph until the tree is that of graph_cheapest_tree. Before the call,
- * the kinds of all nodes must be set. Afterwards, the search must be closed.
+ * Continues the search in a graph until the tree equals the result of graph_cheapest_tree. Before
+ * the call, the kinds of all nodes must be set. Afterwards, the search must be closed.
  */
 int graph_near_finish(struct graph_near *near, const struct graph_rows *rows,
 		      struct hdb_error *err);

@@ -616,8 +616,8 @@ static bool has_classes(const struct heap *heap, const struct store_objects *blo
 }
 
 /*
- * Reads an object that is not a plain instance. Returns false if its class number, or that of the
- * class it represents, is invalid.
+ * Reads an object that is not a plain instance. Returns false if its class number, or the number of
+ * the class that it represents, is invalid.
  */
 static bool read_other(const struct heap *heap, struct heap_block *out, uint32_t i)
 {

@@ -544,7 +544,7 @@ const char *heap_loader_name(struct heap *heap, const struct store_class *class)
  * alive.
  */
 bool heap_class_is_permanent(struct heap *heap, uint32_t no);
-/* Returns whether an object is the class object of such a class. */
+/* Returns whether an object is the class object of a class that is never unloaded. */
 bool heap_is_permanent_class(struct heap *heap, uint32_t ix);
 
 /*

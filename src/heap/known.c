@@ -261,8 +261,8 @@ static struct heap_place place_of(const struct heap *heap, const struct place *p
 }
 
 /*
- * Reads a field declared by class start_no or inherited from its nearest superclass that declares
- * a field of this name. Returns HDB_NOTFOUND if there is none or the instance is truncated.
+ * Reads a field declared by class start_no or inherited from its nearest superclass that declares a
+ * field of this name. Returns HDB_NOTFOUND if there is no such field or the instance is truncated.
  */
 static int field_value(struct heap *heap, const struct heap_instance *instance,
 		       const struct sought *sought, struct heap_value *out, struct hdb_error *err)

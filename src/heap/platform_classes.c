@@ -5,7 +5,7 @@
 
 enum kind { IS_PLATFORM, IS_LIBRARY, IS_VALUE };
 
-/* Names of classes, including their final zero, and prefixes of such names. */
+/* Names of classes and prefixes of names, each with its final zero. */
 #define ROW(kind, size, name) \
 	{ \
 		kind, size, name \

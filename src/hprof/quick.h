@@ -21,7 +21,7 @@ static const uint8_t hprof_primitive_shift[16] = {
 	[HPROF_FLOAT] = 3,   [HPROF_INT] = 3,  [HPROF_DOUBLE] = 4, [HPROF_LONG] = 4,
 };
 
-/* Size of the longest header: that of instances and object arrays. */
+/* Size of the longest header, which instances and object arrays have. */
 #define HPROF_QUICK_HEAD(id_size) (9 + 2 * (uint64_t)(id_size))
 
 /*

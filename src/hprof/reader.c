@@ -238,7 +238,7 @@ static const uint8_t *body_at(const struct hprof_file *file, struct base_view *v
 	return base_view_at(view, rec->body_offset, need, err);
 }
 
-/* Returns the error code after body_at returned NULL: that of *err, or HDB_EFORMAT. */
+/* Returns the error code after body_at returned NULL: the code in *err, or HDB_EFORMAT. */
 static int body_failed(const struct hdb_error *err)
 {
 	return err && err->code < 0 ? err->code : HDB_EFORMAT;

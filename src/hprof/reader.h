@@ -111,7 +111,7 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size);
 #define HPROF_PHD_FORMAT \
 	"heapdb: portable heap dump of version %u, elements at %u and %u, references of %u, by "
 
-/* Length of the text before its first number; this much identifies the mark. */
+/* Length of the text before its first number, which is enough to identify the mark. */
 #define HPROF_PHD_SAME 38u
 
 /* Contents of the mark in a converted PHD. */

@@ -61,8 +61,8 @@ bool hprof_tag_unknown(uint8_t tag);
 #define HPROF_TEXT_LOOK 24u
 
 /*
- * Returns whether a record with this tag can have a body of this size. The tag must not be that of
- * a heap dump.
+ * Returns whether a record with this tag can have a body of this size. The tag must not be the tag
+ * of a heap dump.
  */
 bool hprof_size_fits(uint8_t tag, uint64_t body_size, unsigned id_size);
 

@@ -14,8 +14,8 @@
 #define CONTENT_CHUNK (1u << 20)
 
 /*
- * Returns the number of bytes after the object ID in a root's body, or -1 if the tag is not that of
- * a root.
+ * Returns the number of bytes after the object ID in a root's body, or -1 if the tag does not
+ * belong to a root.
  */
 static int root_tail(uint8_t tag, unsigned id_size)
 {

@@ -321,9 +321,9 @@ static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, st
 
 /*
  * Handles a valid sub-record that extends beyond the nominal end. If a record begins exactly at the
- * nominal end, the length of the sub-record is wrong. Exception: the segment's length may have
- * wrapped around, and more sub-records follow this one; then the apparent record may be HPROF data
- * in an array.
+ * nominal end, the length of the sub-record is wrong. Exception: if the segment's length may have
+ * wrapped around and more sub-records follow this one, the apparent record may be HPROF data in an
+ * array.
  */
 static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 		       enum hprof_event *event, struct hdb_error *err)

@@ -233,7 +233,7 @@ struct import_flat {
 	/* instances with IDs up to this one are flat values; 0 if there are no flat values */
 	uint64_t last;
 	uint64_t count; /* number of flat values */
-	/* number of objects whose ID is neither that of a flat value nor a multiple of 8 */
+	/* number of objects that are not flat values and whose ID is not a multiple of 8 */
 	uint64_t odd_count;
 	/*
 	 * by entry of the plans: smallest ID of a flat value in that field; NULL if the dump has no

@@ -70,7 +70,7 @@ static uint64_t find_last(const struct import *im)
 
 /*
  * Returns whether the dump numbers all its objects. Class objects are never flat. If most of them
- * also have such IDs, all IDs are numbers.
+ * also have IDs like those of flat values, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {

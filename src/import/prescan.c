@@ -193,7 +193,7 @@ static int next_piece(struct import_prescan *a, struct reading *w, struct hdb_er
 }
 
 /*
- * Collects MAT's evidence within the run. scan.c combines this evidence with that of the previous
+ * Collects MAT's evidence within the run. scan.c combines it with the evidence from the previous
  * run.
  */
 static inline void note_array(struct import_prescan_run *run, const struct hprof_sub *sub)

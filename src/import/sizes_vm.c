@@ -35,8 +35,8 @@
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
 /*
- * If IDs are addresses, at most one in this many IDs is neither that of a flat value nor a multiple
- * of 8.
+ * If IDs are addresses, at most one in this many objects is not a flat value and has an ID that is
+ * not a multiple of 8.
  */
 #define ODD_IDS_SHARE 100u
 /* Maximum number of candidates: header sizes x reference widths x versions. */
@@ -333,7 +333,7 @@ static bool doubts_padding(const struct search *q)
 	return false;
 }
 
-/* Tries rarely used options of the VM one by one, unless everything is explained already. */
+/* Tries rarely used options of the VM one by one, unless everything is already explained. */
 static int find_switches(struct search *q, struct hdb_error *err)
 {
 	const struct sizes_score *score = &q->out->score;

@@ -25,7 +25,7 @@
 #define REFERENCE_BYTES 4u
 /* Maximum value of HPROF_MORE_BYTES that the import accepts. */
 #define MORE_BYTES_MAX ((uint32_t)INT32_MAX & ~7u)
-/* Distance from the ID of an object to that of its artificial array. */
+/* Distance from the ID of an object to the ID of its artificial array. */
 #define STRING_VALUE_AT 8u
 #define RUNTIME_AT 4u
 #define CLASS_OVERHEAD_AT 1u

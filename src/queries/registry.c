@@ -42,7 +42,7 @@ static void fill_options(size_t no)
 	specs[no].options = options[no];
 }
 
-/* Returns whether the query counts objects, so that the answer says which ones. */
+/* Returns whether the query counts objects, in which case the answer states which objects. */
 static bool is_counting(const struct hdb_query_spec *spec)
 {
 	for (size_t i = 0; i < spec->fact_count; i++)

@@ -19,7 +19,7 @@
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, LEAKS, SECRETS, GROWTH };
 
-/* The order is that of enum measure, because a function's index is the number of its measure. */
+/* Must be in the order of enum measure, because a function's index is the number of its measure. */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },

@@ -163,8 +163,9 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 }
 
 /*
- * Finds the rename for a class (with dots): that of the class itself, else of an enclosing class,
- * else of its package. Sets *used to the number of bytes of `name` that it replaces.
+ * Finds the rename for a class (with dots): the rename of the class itself or, if there is none, of
+ * an enclosing class or of its package. Sets *used to the number of bytes of `name` that it
+ * replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,
 					       size_t size, size_t *used)

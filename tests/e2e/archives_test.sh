@@ -166,7 +166,7 @@ rc=0
 [ $rc -le 4 ] || { cat out; exit 1; }
 
 # Commands that fetch.
-said 2 "heapdb does not open network connections; give a command that writes the dump to standard output: --fetch 'curl -sSf {}'" \
+said 2 "give a command that writes the dump to standard output: --fetch 'curl -sSf {}'" \
 	https://example.org/dump.hprof
 said 2 "writes the dump to standard output: --fetch 'aws s3 cp {} -'" s3://bucket/dump.hprof
 # shellcheck disable=SC2016

@@ -102,8 +102,8 @@ const struct hdb_column *answer_fact_column(const struct answer *answer, size_t 
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
 
 /*
- * Write an answer as one JSON object, JSON lines, or separated values. The results are those of
- * render.
+ * Write an answer as one JSON object, JSON lines, or separated values. They return the same codes
+ * as render.
  */
 int render_json(struct answer *answer, struct output *out);
 int render_jsonl(struct answer *answer, struct output *out);

@@ -35,7 +35,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 /* Adds to a sum that saturates at UINT64_MAX. */
 void call_tree_add(uint64_t *sum, uint64_t more);
 
-/* Adds the figures of one node to those of another. */
+/* Adds the figures of one node to the figures of another. */
 void call_node_add(struct call_node *sum, const struct call_node *more);
 
 /* Computes the sums, once, and fills tree->order with tree->count - 1 nodes. */

@@ -166,7 +166,7 @@ static void put_json(struct output *out, const char *before, const char *text)
 	output_json(out, text, strlen(text));
 }
 
-/* Writes a path as a URI: other bytes than those of RFC 3986 are escaped. */
+/* Writes a path as a URI. Bytes that RFC 3986 does not allow are escaped. */
 static void put_uri(struct output *out, const char *path)
 {
 	for (; *path; path++)

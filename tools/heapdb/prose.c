@@ -5,7 +5,7 @@
 
 #include <langinfo.h>
 
-/* Line width if that of the terminal is unknown. */
+/* Line width if the width of the terminal is unknown. */
 #define PROSE_WIDTH 100
 
 static const struct prose texts[] = {

@@ -37,7 +37,8 @@ struct render_style {
 struct render_style render_style_of(const struct options *opt, const struct output *out);
 
 /*
- * Returns the width of a line of text: that of the terminal, otherwise $COLUMNS, or 100 in a pipe.
+ * Returns the width of a line of text: the width of the terminal, otherwise $COLUMNS, or 100 in a
+ * pipe.
  */
 size_t render_text_width(const struct output *out);
 

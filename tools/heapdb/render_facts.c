@@ -73,8 +73,8 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 }
 
 /*
- * Returns the fact whose name is that of the row with a suffix, such as "heap_objects_before" for
- * "heap_objects". Returns NULL if there is none.
+ * Returns the fact whose name is the name of the row plus a suffix, such as "heap_objects_before"
+ * for "heap_objects". Returns NULL if there is none.
  */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)

@@ -30,8 +30,8 @@ struct field_memo {
 };
 
 /*
- * Returns the field with this name. If several classes of the hierarchy have one, returns that of
- * the uppermost class, as MAT does.
+ * Returns the field with this name. If several classes of the hierarchy declare it, returns the
+ * field of the uppermost class, as MAT does.
  */
 static const struct hdb_field *last_named(const struct hdb_fields *fields, size_t count,
 					  struct oql_str name)

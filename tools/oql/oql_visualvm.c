@@ -1075,7 +1075,7 @@ static bool is_visualvm(struct translator *t)
 	bool is_it = false, has_heap = false, has_classof = false;
 	struct oql_str before = {
 		"", 0
-	}; /* the previous token; after ".", any name may be that of a member */
+	}; /* the previous token; after ".", any name may be the name of a member */
 
 	next(t);
 	if (oql_is_word(token(t), "select") && !is(t, "select"))

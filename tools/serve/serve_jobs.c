@@ -351,8 +351,8 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 
 	for (size_t i = 0; i < options->database_count; i++) {
 		/*
-		 * The default is that of the command, so that limits which depend on memory give
-		 * the same answers.
+		 * The default is the same as for the command, so that limits that depend on memory
+		 * give the same answers.
 		 */
 		const struct hdb_open_options open = {
 			.struct_size = sizeof(open),

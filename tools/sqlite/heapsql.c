@@ -720,7 +720,7 @@ static int set_value(struct heapsql_rows *rows, size_t i, struct hdb_error *err)
 	}
 }
 
-/* Sets the types of expressions, which are those of their values in the first row. */
+/* Sets the types of expressions to the types of their values in the first row. */
 static void guess_types(struct heapsql_rows *rows)
 {
 	rows->is_typed = true;

@@ -49,8 +49,8 @@ int sql_retained_of(struct sql_source *source, const uint32_t *ixs, size_t count
 }
 
 /*
- * Announces two tables for a class: one of its own instances, and one that includes those of
- * subclasses.
+ * Announces two tables for a class: one of its own instances, and one that includes the instances
+ * of subclasses.
  */
 static int announce(struct sql_source *source, const char *name, struct hdb_error *err)
 {

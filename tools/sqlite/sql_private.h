@@ -298,7 +298,7 @@ int sql_register_queries(struct sql_source *source);
 int sql_add_table(struct sql_source *source, const char *name, const struct sql_table_def *def,
 		  void (*release)(void *def));
 int sql_register_functions(struct sql_source *source);
-/* Returns whether the name is that of a function of this directory, ignoring case. */
+/* Returns whether a function in this directory has this name, ignoring case. */
 bool sql_is_function(const char *name);
 /*
  * Registers hex() and regexp(), which replace SQLite's own. This is not possible while a statement

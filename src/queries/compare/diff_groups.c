@@ -42,7 +42,7 @@ struct groups {
 	struct diff_figures *by_side; /* figures of the current row */
 };
 
-/* Returns whether a name is that of a hidden class, cut by lasting_size. */
+/* Returns whether a name belongs to a hidden class and was cut by lasting_size. */
 static bool is_hidden(const char *name, size_t size)
 {
 	return size > 3 && memcmp(name + size - 3, "+0x", 3) == 0;

@@ -38,8 +38,8 @@ struct share {
 
 /*
  * Divides the memory that would be freed without the groups among those that reach it. Dominators
- * do not help here: if two growing collections share objects, neither retains them. The references
- * are those of leak traces, and the sizes those recorded in the dump (traces/trace_search.h).
+ * do not help here: if two growing collections share objects, neither retains them. It follows the
+ * same references as leak traces, and uses the sizes recorded in the dump (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;
@@ -171,8 +171,8 @@ static int follow_group(struct sharing *s, const uint32_t *ix, uint64_t count,
 }
 
 /*
- * Sorts members by group: those of group g are (*list)[(*first)[g]] to (*list)[(*first)[g + 1] -
- * 1]. The caller must free both arrays, even after a failure.
+ * Sorts members by group: the members of group g are (*list)[(*first)[g]] to (*list)[(*first)[g +
+ * 1] - 1]. The caller must free both arrays, even after a failure.
  */
 static int list_members(const struct sharing *s, uint64_t **first, uint32_t **list,
 			struct hdb_error *err)
@@ -264,7 +264,7 @@ static int find_shares(const struct sharing *given, struct share **shares, bool 
 /* A row: a growing node, or one of its children that grow. */
 struct row {
 	uint32_t node;  /* ANALYSIS_MERGED_TOP for the roots */
-	uint32_t group; /* the growing node: that of the row, or the parent of the child */
+	uint32_t group; /* the group of the growing node, or of the parent if the row is a child */
 	bool is_child;
 	/* retained size of a growing node, or number of objects that a child gained */
 	uint64_t rank;

@@ -271,7 +271,7 @@ static bool is_made_here(const struct diff *d, const struct diff_figures *sums)
 	       (own * growth > 0 && size_of(own) * MAIN_PART >= size_of(growth));
 }
 
-/* Adds a row for a name unless it has one. */
+/* Adds a row for a name unless the name already has a row. */
 static int keep(struct diff *d, uint32_t name, int64_t growth, struct hdb_error *err)
 {
 	struct owners *o = d->part;

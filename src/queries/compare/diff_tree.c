@@ -86,7 +86,7 @@ static int count_lost(struct tree *t, struct hdb_error *err)
 
 /*
  * Returns whether a new node got most of its objects from others, judging by whether other nodes of
- * the same owner or class lost more than half as many.
+ * the same owner or class lost more than half that number.
  */
 static bool has_moved(const struct tree *t, uint32_t node)
 {

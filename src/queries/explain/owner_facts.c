@@ -106,7 +106,7 @@ static void to_lower(const char *from, char *to)
 	to[i] = '\0';
 }
 
-/* Keeps only the first sentence about a field, which is that of the nearest owner. */
+/* Keeps only the first sentence about a field, which is about the nearest owner. */
 static void say(struct owners *o, enum explain_fact to, const char *field, const char *value)
 {
 	char text[2 * EXPLAIN_CONTENT_MAX];
@@ -342,7 +342,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		if (is_class)
 			TRY_FOUND(heap_class_of_object(heap, ix, &class_no, err));
 		rule = is_class ? NULL : heap_collection_rule(heap, class_no);
-		/* Skip queues of libraries, like those of the platform. */
+		/* Skip queues of libraries, like queues of the platform. */
 		if ((is_class || object.kind == STORE_INSTANCE) &&
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {

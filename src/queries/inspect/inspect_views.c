@@ -204,7 +204,7 @@ int inspect_view_filter(struct inspect_look *look, struct hdb_error *err)
 	return r;
 }
 
-/* Reports the status of an editor, which is that of its text view. */
+/* Reports the status of an editor, which is the same as the status of its text view. */
 int inspect_editor(struct inspect_look *look, struct hdb_error *err)
 {
 	struct inspect_look inner = *look;

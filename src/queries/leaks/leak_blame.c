@@ -303,7 +303,7 @@ struct end_fields {
 	uint64_t fields;      /* number of fields of at least a tenth of least_bytes */
 };
 
-/* Inserts a field into the list, unless another one refers to the same object. */
+/* Inserts a field into the list, unless another field in the list refers to the same object. */
 static void keep_field(struct end_fields *f, const struct end_field *field)
 {
 	size_t at = f->count;

@@ -372,7 +372,7 @@ static bool is_task(const struct leak_holder *who)
 
 /*
  * Sets *out to whether a holder is a local variable of a thread that runs the topmost object, or
- * of which that is the pool. Such a thread works for the pool, and does not own its queue.
+ * whose pool the topmost object is. Such a thread works for the pool, and does not own its queue.
  */
 static int is_of_own_thread(const struct holders *h, const struct leak_holder *who, bool *out,
 			    struct hdb_error *err)

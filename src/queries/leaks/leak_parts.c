@@ -21,7 +21,7 @@
 
 /*
  * Maximum number of children to follow, which takes about half a second. If there are n times as
- * many, one in n is followed.
+ * many children, one in n is followed.
  */
 #define ELEMENTS_FOLLOWED 400000u
 /* Maximum number of list nodes to follow, in about a second. */

@@ -587,7 +587,7 @@ static int add_details(struct query *q, const struct query_leak_suspect *about,
 		add(to, " and others");
 		return HDB_OK;
 	}
-	/* The size of the suspect is not that of the named field. */
+	/* The size of the suspect differs from the size of the named field. */
 	add(to, ", %s of the %s that ", base_size(point).text, base_size(s->retained_bytes).text);
 	TRY(heap_class_of_object(q->heap, s->ix, &class_no, err));
 	query_leak_add_short(to, class_no == HEAP_NONE ? heap_class_name_of(q->heap, s->ix) :

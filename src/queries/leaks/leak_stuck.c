@@ -34,7 +34,8 @@
 /* Maximum number of completions of a future, and of frames of a stack, to examine. */
 #define COMPLETIONS_MAX 16u
 #define FRAMES_MAX 24u
-/* Maximum number of frames of a stack to compare with those of a thread that waits for a permit. */
+/* Maximum number of frames of a stack to compare with the stack of a thread that waits for a
+ * permit. */
 #define STACK_MAX 256u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
@@ -44,7 +45,7 @@
 #define CONSUMERS_MAX 1000u
 /* Minimum number of threads with an object of their own each. */
 #define SINGLES_LEAST 20u
-/* Maximum number of references to a semaphore, most of which are those of waiting threads. */
+/* Maximum number of references to a semaphore. Most of them belong to waiting threads. */
 #define REFERRERS_MAX 10000u
 /* Maximum size of the names of methods of threads that wait for permits. */
 #define METHODS_MAX_BYTES 8192
@@ -569,7 +570,7 @@ static bool merge_locks(struct leak_findings *l, const struct crowd *c, struct l
 }
 
 /*
- * If the queue of a pool is a suspect and the pool a finding of its own, both are about the same
+ * If the queue of a pool is a suspect and the pool is a separate finding, both are about the same
  * tasks, so the suspect gets the explanation of the pool. Sets *pool to the remaining finding.
  */
 static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_error *err)
@@ -980,9 +981,9 @@ static int add_parts(struct heap *heap, uint32_t ix, struct base_idmap *parts, b
 }
 
 /*
- * Explains a group of threads in which each thread waits for work from an object of its own, such
- * as an event loop. The objects have the same class, which belongs to the application: libraries
- * may have many threads. If the objects share a queue or pool, their number was chosen.
+ * Explains a group of threads in which each thread waits for work from its own object, such as an
+ * event loop. The objects have the same class, which belongs to the application: libraries may have
+ * many threads. If the objects share a queue or pool, their number was chosen.
  */
 static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {

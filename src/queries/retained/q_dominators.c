@@ -57,7 +57,7 @@ struct cutting {
 	uint32_t heap_count;
 };
 
-/* Orders larger nodes first; of equal ones, the first found. */
+/* Orders larger nodes first. Nodes of equal size stay in the order in which they were found. */
 static bool is_before(const struct cutting *c, uint32_t a, uint32_t b)
 {
 	const struct analysis_cut_node *x = &c->cut->nodes[a], *y = &c->cut->nodes[b];

@@ -21,7 +21,7 @@
 
 /* Value of a size that was not computed. */
 #define LEAK_NO_SIZE UINT64_MAX
-/* Number of steps shown at each end of a path. Those in between are only counted. */
+/* Number of steps shown at each end of a path. Steps in between are only counted. */
 #define LEAK_STEPS_ENDS 200u
 
 /* Status of an object on a path: unknown, known not to leak, leaking. */

@@ -171,7 +171,8 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 /* Of fields with the same name, the class's own comes first, because it has the lower offset. */
 BASE_ORDER(compare_planned, struct trace_field, BASE_BY_TEXT(name), BASE_UP(at))
 
-/* Returns the rule for a field of a class's instances: that of the nearest superclass with one. */
+/* Returns the rule for a field of a class's instances, from the nearest superclass with a rule for
+ * it. */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
 {
