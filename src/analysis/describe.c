@@ -44,7 +44,7 @@ const char *analysis_strength_name(uint8_t strength)
 {
 	static const char *const names[] = { "strong", "soft", "weak", "phantom", "finalizer" };
 
-	return strength < sizeof(names) / sizeof(names[0]) ? names[strength] : "strong";
+	return strength < BASE_COUNT(names) ? names[strength] : "strong";
 }
 
 /* References to be named. */

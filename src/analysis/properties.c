@@ -40,7 +40,7 @@ struct source {
 static const struct source sources[] = {
 #include <analysis/properties.rows.h>
 };
-#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define SOURCES BASE_COUNT(sources)
 
 /* ---- iterating over the properties ---- */
 
@@ -178,10 +178,7 @@ static const char out_of_memory[] = "java.lang.OutOfMemoryError.<init>";
 
 static bool is_default(const char *value)
 {
-	for (size_t i = 0; i < sizeof(limit_defaults) / sizeof(limit_defaults[0]); i++)
-		if (strcmp(value, limit_defaults[i]) == 0)
-			return true;
-	return false;
+	return BASE_HAS(limit_defaults, value);
 }
 
 /*
@@ -207,8 +204,7 @@ static int find_bytes(const struct session *session, uint64_t *bytes, struct hdb
 	int r = HDB_NOTFOUND;
 
 	*bytes = 0;
-	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(limit_fields) / sizeof(limit_fields[0]);
-	     i++)
+	for (size_t i = 0; r == HDB_NOTFOUND && i < BASE_COUNT(limit_fields); i++)
 		r = heap_static_value(session->heap, limit_fields[i], &value, err);
 	if (r != HDB_OK || value.type != HPROF_LONG || (int64_t)value.bits <= 0)
 		return r < 0 ? r : HDB_OK;
@@ -301,7 +297,7 @@ static const struct {
 } known[] = {
 #include <analysis/vm_facts.rows.h>
 };
-#define KNOWN (sizeof(known) / sizeof(known[0]))
+#define KNOWN BASE_COUNT(known)
 enum { ARGUMENTS = KNOWN - 3, COLLECTOR = KNOWN - 2, MAX_HEAP = KNOWN - 1 };
 
 /* Names of the memory managers, and VM switches, of each collector. */
@@ -321,7 +317,7 @@ static const struct {
  */
 static void note_collector(struct analysis_vm_fact *facts, const char *text, bool is_inside)
 {
-	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(collectors); i++)
 		if (!facts[COLLECTOR].value[0] &&
 		    (is_inside ? collectors[i].mark[0] == '-' && strstr(text, collectors[i].mark) :
 				 !strcmp(text, collectors[i].mark)))

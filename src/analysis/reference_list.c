@@ -18,33 +18,6 @@
 
 /* ---- the list ---- */
 
-/*
- * Classes that behave like references of a certain strength, although their superclass is not one
- * of the four classes of java.lang.ref that define this strength.
- */
-static const struct {
-	const char *name;
-	uint32_t strength;
-} other_classes[] = {
-	{ "java.lang.ref.FinalizerReference", STORE_FINALIZER }, /* Android: extends Reference */
-};
-
-/*
- * Returns the strength of the references of a class, or STORE_STRONG if its instances are not
- * reference objects.
- */
-static uint32_t strength_of(struct heap *heap, uint32_t class_no)
-{
-	const struct store_class *class = heap_class(heap, class_no);
-
-	assert(class_no < heap->class_count);
-	for (size_t i = 0; i < sizeof(other_classes) / sizeof(other_classes[0]); i++)
-		if (!class->strength &&
-		    strcmp(heap_class_name(heap, class_no), other_classes[i].name) == 0)
-			return other_classes[i].strength;
-	return class->strength;
-}
-
 static int read_referent(struct heap *heap, uint32_t ix, uint32_t class_no, uint32_t *referent,
 			 struct hdb_error *err)
 {
@@ -121,7 +94,7 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	TRY(BASE_ALLOC(l.block, 1, "references", err));
 	TRY(BASE_ALLOC(l.strength, (size_t)heap->class_count + 1, "references", err));
 	for (uint32_t no = 0; no < heap->class_count; no++)
-		l.strength[no] = strength_of(heap, no);
+		l.strength[no] = heap_class(heap, no)->strength;
 	TRY(pass(&l, NULL, err));
 	TRY(base_big_alloc(session->work, &out->refs,
 			   (out->count + 1) * sizeof(struct analysis_reference), "references",
@@ -163,7 +136,7 @@ enum analysis_reached analysis_reached_by(uint32_t strength)
 		[STORE_FINALIZER] = ANALYSIS_FINALLY,
 	};
 
-	return strength < sizeof(levels) / sizeof(levels[0]) ? levels[strength] : ANALYSIS_STRONGLY;
+	return strength < BASE_COUNT(levels) ? levels[strength] : ANALYSIS_STRONGLY;
 }
 
 const char *analysis_reached_name(enum analysis_reached level)

@@ -28,7 +28,7 @@ static size_t packed_extension(const char *name)
 {
 	static const char *const extensions[] = { ".gz", ".zst", ".zstd" };
 
-	for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(extensions); i++)
 		if (base_ends_with(name, extensions[i]))
 			return strlen(extensions[i]);
 	return 0;

@@ -54,7 +54,7 @@ static const struct {
 	{ HDB_NEED_DOMINATORS, STORE_RETAINED }, { HDB_NEED_CHILDREN, STORE_CHILDREN },
 	{ HDB_NEED_REFERRERS, STORE_REFERRERS },
 };
-#define NEED_COUNT (sizeof(need_tables) / sizeof(need_tables[0]))
+#define NEED_COUNT BASE_COUNT(need_tables)
 
 int hdb_need(struct hdb *db, unsigned needs, struct hdb_error *err)
 {

@@ -95,7 +95,7 @@ const char *hdb_result_name(int result)
 		{ HDB_EBUG, "HDB_EBUG" },
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(names); i++)
 		if (names[i].result == result)
 			return names[i].name;
 	return "unknown result";

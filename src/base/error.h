@@ -7,6 +7,7 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
+#include "base/table.h"
 #include "base/try.h"
 #include "heapdb.h"
 

@@ -61,10 +61,7 @@ bool base_names_stdout(const char *path)
 {
 	static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(path, names[i]) == 0)
-			return true;
-	return false;
+	return BASE_HAS(names, path);
 }
 
 void base_note_inherited_files(void)

@@ -70,7 +70,7 @@
 static const struct base_secret_rule rules[] = {
 #include <base/secrets.rules.h>
 };
-#define RULES (sizeof(rules) / sizeof(rules[0]))
+#define RULES BASE_COUNT(rules)
 
 const struct base_secret_rule *base_secret_rules(size_t *count)
 {
@@ -302,7 +302,7 @@ static unsigned card_length(unsigned head)
 		{ 5100, 5599, 16 }, { 6011, 6011, 16 }, { 6440, 6599, 16 },
 	};
 
-	for (size_t i = 0; i < sizeof(issuers) / sizeof(issuers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(issuers); i++)
 		if (head >= issuers[i].first && head <= issuers[i].last)
 			return issuers[i].length;
 	return 0;
@@ -528,7 +528,7 @@ static bool is_placeholder(const uint8_t *p, size_t size)
 			return true;
 		same += p[i] == p[0];
 	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(words); i++)
 		if (strlen(words[i]) == size && strncasecmp(words[i], (const char *)p, size) == 0)
 			return true;
 	return same == size || memmem(p, size, "://", 3) || memmem(p, size, "${", 2);

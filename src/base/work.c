@@ -403,7 +403,7 @@ static bool is_good_disk(int fd, uint64_t size)
 
 	if (fstatfs(fd, &fs) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(others); i++)
 		if ((uint32_t)fs.f_type == others[i])
 			return false;
 	return size / (uint64_t)fs.f_bsize < fs.f_bavail / CACHED_DISK_PART;

@@ -20,7 +20,7 @@ void derive_class_tree_release(struct class_tree *tree)
 	uint32_t *arrays[] = { tree->parent, tree->jump,  tree->depth, tree->pre,
 			       tree->last,   tree->order, tree->open };
 
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(arrays); i++)
 		free(arrays[i]);
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++)
 		free(tree->levels[i]);
@@ -34,7 +34,7 @@ static int make_arrays(struct class_tree *tree, uint32_t count, struct hdb_error
 	size_t words = count;
 
 	tree->count = count;
-	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(arrays); i++)
 		TRY(BASE_ALLOC(*arrays[i], count, "the tree of classes", err));
 	for (unsigned i = 0; i < CLASS_TREE_LEVELS; i++) {
 		words = words / 64 + 1;

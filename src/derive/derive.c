@@ -20,7 +20,7 @@ static const struct derive_builder *const builders[] = {
 
 static const struct derive_builder *builder_of(enum store_table table)
 {
-	for (size_t b = 0; b < sizeof(builders) / sizeof(builders[0]); b++)
+	for (size_t b = 0; b < BASE_COUNT(builders); b++)
 		for (size_t t = 0; t < 3 && builders[b]->tables[t]; t++)
 			if (builders[b]->tables[t] == table)
 				return builders[b];
@@ -97,8 +97,7 @@ bool derive_counts(enum derive_view view, uint8_t strength)
 		[STORE_PHANTOM] = DERIVE_VIEWS,
 	};
 
-	return view == DERIVE_PHANTOM ||
-	       (strength < sizeof(first) / sizeof(first[0]) && first[strength] <= view);
+	return view == DERIVE_PHANTOM || (strength < BASE_COUNT(first) && first[strength] <= view);
 }
 
 /*

@@ -158,7 +158,7 @@ static int begin(void *ctx, enum graph_side side, uint32_t node, struct hdb_erro
 /* Fills the batch with the next instances of a class. */
 static int next_instances(struct derive_access_state *s, size_t *count, struct hdb_error *err)
 {
-	const size_t room = sizeof(s->batch) / sizeof(s->batch[0]);
+	const size_t room = BASE_COUNT(s->batch);
 
 	while (*count == 0 && (s->is_open || s->at < s->end)) {
 		if (!s->is_open) {

@@ -68,7 +68,7 @@ static const struct native_rule rules[] = {
 	/* derive_read_segment finds the size. */
 	{ DERIVE_SEGMENT_CLASS, false, false, NULL, NULL, NULL, NULL, NULL, NULL },
 };
-#define RULES (sizeof(rules) / sizeof(rules[0]))
+#define RULES BASE_COUNT(rules)
 
 struct finder {
 	struct heap *heap;

@@ -161,7 +161,7 @@ bool heap_class_is_permanent(struct heap *heap, uint32_t no)
 					       "sun.misc.Launcher$" };
 	const char *name = heap_loader_name(heap, heap_class(heap, no));
 
-	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(loaders); i++)
 		if (strncmp(name, loaders[i], strlen(loaders[i])) == 0)
 			return true;
 	return false;
@@ -189,7 +189,7 @@ const char *heap_package(const char *class_name, size_t *size)
 	*size = dot ? (size_t)(dot - class_name) : strlen(package);
 	if (dot || !bracket)
 		return package;
-	for (size_t i = 0; i < sizeof(primitive) / sizeof(primitive[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(primitive); i++) {
 		const size_t n = strlen(primitive[i]);
 
 		if (n != (size_t)(bracket - class_name) || memcmp(class_name, primitive[i], n) != 0)

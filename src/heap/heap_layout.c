@@ -54,7 +54,7 @@ const char *heap_part_name(uint8_t kind)
 		[HEAP_PART_ELEMENTS] = "elements",
 	};
 
-	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "?";
+	return kind < BASE_COUNT(names) ? names[kind] : "?";
 }
 
 /* State while the fields of one class are laid out. */

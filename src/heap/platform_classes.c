@@ -1,6 +1,8 @@
 /* heap/platform_classes.c - recognises platform classes, which an application cannot change. */
 #include "heap/platform_classes.h"
 
+#include "base/table.h"
+
 #include <string.h>
 
 enum kind { IS_PLATFORM, IS_LIBRARY, IS_VALUE };
@@ -31,7 +33,7 @@ static bool is_primitive_name(const char *class_name)
 {
 	const size_t size = strcspn(class_name, "[");
 
-	for (size_t i = 0; i < sizeof(primitive_names) / sizeof(primitive_names[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(primitive_names); i++)
 		if (strlen(primitive_names[i]) == size &&
 		    strncmp(class_name, primitive_names[i], size) == 0)
 			return true;
@@ -53,7 +55,7 @@ bool heap_is_anonymous_class(const char *class_name)
 
 static bool is_of(const char *class_name, enum kind kind)
 {
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(classes); i++)
 		if (classes[i].kind == kind &&
 		    strncmp(class_name, classes[i].name, classes[i].size) == 0)
 			return true;

@@ -43,7 +43,7 @@ const char *hprof_type_name(uint8_t type)
 		[HPROF_SHORT] = "short",   [HPROF_INT] = "int",         [HPROF_LONG] = "long",
 	};
 
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+	return type < BASE_COUNT(names) ? names[type] : NULL;
 }
 
 const char *hprof_tag_name(uint8_t tag)
@@ -134,7 +134,7 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 		{ "\xca\xfe\xba\xbe", 4, "a Java class file" },
 	};
 
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (unsigned i = 0; i < BASE_COUNT(kinds); i++) {
 		if (size >= kinds[i].size && !memcmp(p, kinds[i].magic, kinds[i].size))
 			return kinds[i].name;
 	}
@@ -448,7 +448,7 @@ enum hprof_redaction hprof_redaction_of(const uint8_t *text, uint64_t size)
 		{ HPROF_STRIPPED, sizeof(HPROF_STRIPPED) - 1, HPROF_IS_STRIPPED },
 	};
 
-	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(markers); i++)
 		if (markers[i].size == size && memcmp(markers[i].text, text, size) == 0)
 			return markers[i].is;
 	return HPROF_IS_WHOLE;

@@ -96,17 +96,16 @@ static const char *const fillers[] = {
 static void note_class(struct import *im, uint32_t no, const char *name)
 {
 	struct import_class *class = import_class_at(im, no);
+	const size_t s = BASE_INDEX(strengths, name);
 	uint32_t *slot = NULL;
 
-	for (size_t i = 0; i < sizeof(fillers) / sizeof(fillers[0]); i++)
-		if (!class->out.loader_id && strcmp(name, fillers[i]) == 0)
-			class->out.flags |= STORE_CLASS_FILLER;
+	if (!class->out.loader_id && BASE_HAS(fillers, name))
+		class->out.flags |= STORE_CLASS_FILLER;
 	if (!class->has_dump)
 		return;
 	class->known = (uint8_t)layout_known(name);
-	for (size_t s = 0; s < sizeof(strengths) / sizeof(strengths[0]); s++)
-		if (strcmp(name, strengths[s].name) == 0)
-			class->out.strength = strengths[s].strength;
+	if (s < BASE_COUNT(strengths))
+		class->out.strength = strengths[s].strength;
 	if (strcmp(name, "java.lang.Class") == 0)
 		slot = &im->known.class_no;
 	else if (strcmp(name, "java.lang.ClassLoader") == 0)

@@ -92,12 +92,12 @@ static void hold_tables(struct import *im, struct base_work *work)
 		&im->damage.dangling_map, &im->names.texts,
 	};
 
-	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(vecs); i++) {
 		if (!work)
 			base_vec_release(vecs[i]);
 		vecs[i]->work = work;
 	}
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(maps); i++) {
 		if (!work)
 			base_idmap_release(maps[i]);
 		maps[i]->work = work;
@@ -209,7 +209,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 		{ "incomplete.skipped_bytes", im->damage.skipped_bytes },
 	};
 
-	TRY(import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
+	TRY(import_put_numbers(im, numbers, BASE_COUNT(numbers), err));
 	if (im->damage.cut[0]) {
 		TRY(store_put_meta_text(im->writer, "incomplete.cut", im->damage.cut, err));
 	}

@@ -178,7 +178,7 @@ int import_write_tables(struct import *im, struct hdb_error *err)
 		TRY(import_text_use(im, &heap->name_text, err));
 	}
 	sort(&im->damage.dangling, sizeof(struct store_dangling), base_compare_u64);
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(plain); i++) {
 		TRY(store_records_put_all(im->writer, plain[i].table, plain[i].vec->data,
 					  plain[i].vec->count, err));
 	}

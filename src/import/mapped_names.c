@@ -33,7 +33,7 @@ int import_put_mapping_meta(struct import *im, struct hdb_error *err)
 
 	free(path);
 	TRY(r);
-	return import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err);
+	return import_put_numbers(im, numbers, BASE_COUNT(numbers), err);
 }
 
 /*

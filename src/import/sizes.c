@@ -500,7 +500,7 @@ static int put_layout(struct import *im, const struct layout *l, struct hdb_erro
 		{ "sizes.mat_align_bytes", im->evidence.mat_align_bytes },
 	};
 
-	TRY(import_put_numbers(im, numbers, sizeof(numbers) / sizeof(numbers[0]), err));
+	TRY(import_put_numbers(im, numbers, BASE_COUNT(numbers), err));
 	return put_evidence(im, l, err);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "layout/layout_known.h"
 
+#include "base/table.h"
 #include "base/search.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static const struct row rows[] = {
 #include <layout/layout_known.rows.h>
 };
 
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS BASE_COUNT(rows)
 
 unsigned layout_known(const char *class_name)
 {

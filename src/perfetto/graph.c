@@ -153,7 +153,7 @@ static uint8_t element_of(const struct proto *name)
 
 	if (proto_size(name) < 2 || memcmp(name->end - 2, "[]", 2) != 0)
 		return 0;
-	for (size_t i = 0; i < sizeof(primitives) / sizeof(primitives[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(primitives); i++)
 		if (perfetto_text_is(name, primitives[i].name))
 			return primitives[i].type;
 	return HPROF_OBJECT;
@@ -647,9 +647,9 @@ int perfetto_tables_read(struct perfetto_tables *g, uint32_t graph_no, struct hd
 	struct base_idmap *maps[] = { &g->type_map, &g->field_map, &g->location_map };
 	BASE_SCOPED(perfetto_references_release) struct perfetto_references refs = { 0 };
 
-	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(vecs); i++)
 		vecs[i]->work = work;
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(maps); i++)
 		maps[i]->work = work;
 	g->problem_count =
 		base_vec_at(&g->trace->graphs, struct perfetto_graph, graph_no)->missing_count;

@@ -46,7 +46,7 @@ static const struct {
 	uint32_t id; /* the ID that ART uses */
 	const char *name;
 } heaps[] = { { 0, "default" }, { 'A', "app" }, { 'Z', "zygote" }, { 'I', "image" } };
-#define HEAPS (sizeof(heaps) / sizeof(heaps[0]))
+#define HEAPS BASE_COUNT(heaps)
 enum { HEAP_APP = 1 };
 
 struct writer {
@@ -564,7 +564,7 @@ static int write_root(struct writer *w, uint8_t tag, unsigned numbers, uint64_t 
 /* Writes the roots of the graph. Objects in heaps that ART never collects become roots too. */
 static int write_roots(struct writer *w)
 {
-	const size_t kinds = sizeof(root_kinds) / sizeof(root_kinds[0]);
+	const size_t kinds = BASE_COUNT(root_kinds);
 
 	for (size_t i = 0; i < w->g->roots.count; i++) {
 		const struct perfetto_root *root =

@@ -119,7 +119,7 @@ static void take_refs(struct phd_reader *r, struct phd_record *out, uint64_t cou
 
 static void remember_class(struct phd_reader *r, uint64_t class_id)
 {
-	assert(r->next_class < sizeof(r->classes) / sizeof(r->classes[0]));
+	assert(r->next_class < BASE_COUNT(r->classes));
 	r->classes[r->next_class] = class_id;
 	r->next_class = (r->next_class + 1) % 4;
 }

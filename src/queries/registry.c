@@ -8,7 +8,7 @@
 static const struct query_def *const registry[] = { QUERIES(X) };
 #undef X
 
-#define REGISTRY_COUNT (sizeof(registry) / sizeof(registry[0]))
+#define REGISTRY_COUNT BASE_COUNT(registry)
 
 const struct query_def *const *query_registry(size_t *count)
 {

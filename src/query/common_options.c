@@ -7,11 +7,9 @@ enum derive_group query_by(const struct query *q)
 {
 	static const char *const names[] = { "class", "superclass", "package", "loader" };
 	const char *text = query_text(q, "by");
+	const size_t i = text ? BASE_INDEX(names, text) : 0;
 
-	for (unsigned i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], text) == 0)
-			return (enum derive_group)i;
-	return DERIVE_CLASS;
+	return i < BASE_COUNT(names) ? (enum derive_group)i : DERIVE_CLASS;
 }
 
 int query_read_excludes(const struct query *q, struct analysis_excludes *out, struct hdb_error *err)

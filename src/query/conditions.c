@@ -29,7 +29,7 @@ static const struct base_function functions[] = {
 
 static const struct base_grammar grammar = {
 	.functions = functions,
-	.function_count = sizeof(functions) / sizeof(functions[0]),
+	.function_count = BASE_COUNT(functions),
 	.first = "count(...), shallow(...), retained(...), suspects(), leaks(), secrets() or "
 		 "growth(...)",
 	.operand = "a number",

@@ -57,7 +57,7 @@ static bool tests_shared(const struct query *q)
 	const size_t columns[] = { at->native, at->retained_native, at->heap, at->depth };
 	bool uses = false;
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(columns); i++)
 		uses |= columns[i] != SIZE_MAX && query_is_tested(q, columns[i]);
 	for (unsigned i = 0; i < at->heap_count; i++)
 		uses |= at->heaps[i] != SIZE_MAX && query_is_tested(q, at->heaps[i]);

@@ -32,7 +32,7 @@ static const struct {
 
 const struct hdb_option_spec *query_shared_option(const struct query_def *def, unsigned no)
 {
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(shared); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
 		/* If the user chooses the columns, the choice decides about depth. */
@@ -142,8 +142,7 @@ int query_begin_columns(struct query *q, struct hdb_error *err)
 {
 	const uint64_t heaps = heap_record_count(q->heap, STORE_HEAPS);
 
-	static_assert(QUERY_HEAPS == sizeof(q->extra.heaps) / sizeof(q->extra.heaps[0]),
-		      "a place for each heap");
+	static_assert(QUERY_HEAPS == BASE_COUNT(q->extra.heaps), "a place for each heap");
 	q->extra.is_used = q->def->uses & (QUERY_ROWS_ARE_OBJECTS | QUERY_HAS_NATIVE);
 	if (!q->extra.is_used)
 		return HDB_OK;
@@ -166,7 +165,7 @@ int query_begin_shared(struct query *q, struct hdb_error *err)
 	if (q->def->uses & QUERY_USES_STRENGTH && query_option(q, "retained")) {
 		const unsigned choice = query_choice(q, "retained");
 
-		if (choice < sizeof(views) / sizeof(views[0]))
+		if (choice < BASE_COUNT(views))
 			TRY(derive_get_view(q->derive, views[choice], &q->derive, err));
 		q->session.derive = q->derive;
 		query_report_strength(q, query_text(q, "retained"));

@@ -123,8 +123,8 @@ struct query_def {
 /* Defines query_ID. Everything but the functions comes from its .query file. */
 #define QUERY_DEFINE(id, ...) const struct query_def query_##id = { QUERY_##id, __VA_ARGS__ }
 /* Members for arrays of columns and of facts. */
-#define QUERY_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
-#define QUERY_FACTS(array) .facts = (array), .fact_count = sizeof(array) / sizeof((array)[0])
+#define QUERY_COLUMNS(array) .columns = (array), .column_count = BASE_COUNT(array)
+#define QUERY_FACTS(array) .facts = (array), .fact_count = BASE_COUNT(array)
 
 /*
  * Definitions that many queries share (shared.query): help texts QUERY_HELP_..., columns and facts.

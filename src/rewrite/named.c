@@ -96,7 +96,7 @@ static const struct {
 /* Removes bytes at the end of a record that its tag does not define. */
 static int cut_tail(const struct rewrite_named *n, struct hprof_record *rec, struct hdb_error *err)
 {
-	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(bodies); i++) {
 		uint64_t size = bodies[i].fixed + (uint64_t)bodies[i].ids * n->w->file.id_size;
 
 		if (bodies[i].tag != rec->tag || size >= rec->body_size)

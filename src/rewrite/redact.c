@@ -215,7 +215,7 @@ static bool selects(void *ctx, uint8_t type, const char *class_name, const char 
 {
 	if (type == HPROF_OBJECT || rewrite_blank_spares(class_name, field_name))
 		return false;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(kept); i++)
 		if (base_glob(kept[i].class_name, class_name) &&
 		    base_is_among(kept[i].fields, field_name))
 			return false;

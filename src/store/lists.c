@@ -381,8 +381,8 @@ static int next_batch(struct store_lists *lists, uint64_t room, size_t *count,
 
 	assert(room > 0);
 	assert(lists->left > 0);
-	if (room > sizeof(lists->batch) / sizeof(lists->batch[0]))
-		room = sizeof(lists->batch) / sizeof(lists->batch[0]);
+	if (room > BASE_COUNT(lists->batch))
+		room = BASE_COUNT(lists->batch);
 	*count = 0;
 	if (!lists->left)
 		return HDB_OK;

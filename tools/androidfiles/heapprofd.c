@@ -78,7 +78,7 @@ static struct numbers numbers_in(struct proto message)
 	struct proto_field field;
 
 	while (proto_next(&message, &field))
-		if (field.no < sizeof(n.of) / sizeof(n.of[0]))
+		if (field.no < BASE_COUNT(n.of))
 			n.of[field.no] = field.value;
 	return n;
 }
@@ -599,7 +599,7 @@ const char *android_native_incomplete(const struct android_native_dump *dump)
 		[14] = "profiling ended because of an error in the process",
 	};
 
-	for (size_t i = sizeof(reasons) / sizeof(reasons[0]); i-- > 0;)
+	for (size_t i = BASE_COUNT(reasons); i-- > 0;)
 		if (reasons[i] && dump->flags >> i & 1)
 			return reasons[i];
 	return NULL;
@@ -627,7 +627,7 @@ static bool is_allocator(const char *frame)
 					     " (libart.so)", "operator new",      "_Znwm",
 					     "_Znam",        " (heapprofd_client" };
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(parts); i++)
 		if (strstr(frame, parts[i]))
 			return true;
 	return false;

@@ -215,7 +215,7 @@ static bool figure_of(const struct word *above, const struct word *below, enum a
 		{ "Heap", "Free", ANDROID_HEAP_FREE },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(known); i++) {
 		if (!is_word(above, known[i].above) || !is_word(below, known[i].below))
 			continue;
 		*out = known[i].figure;
@@ -486,7 +486,7 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 	if (!next_field(&f, &word) || !number_of(&word, &r->pid) || !next_field(&f, &word))
 		return HDB_OK;
 	(void)snprintf(r->process, sizeof(r->process), "%.*s", (int)(word.size & 255), word.text);
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+	for (size_t k = 0; k < BASE_COUNT(order); k++) {
 		const struct fields before = f;
 
 		for (size_t i = 0; i < 4; i++)
@@ -505,10 +505,10 @@ static int read_checkin(struct reading *r, const struct line *line, struct hdb_e
 		struct android_memory_row row = { .pid = r->pid };
 
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(word.size & 255), word.text);
-		for (size_t k = 3; k < sizeof(order) / sizeof(order[0]); k++)
+		for (size_t k = 3; k < BASE_COUNT(order); k++)
 			if (!take_figure(&f, &row, order[k]))
 				break;
-		for (size_t k = 3; k < sizeof(order) / sizeof(order[0]); k++)
+		for (size_t k = 3; k < BASE_COUNT(order); k++)
 			rows[2].figures[order[k]] -=
 				row.figures[order[k]] < rows[2].figures[order[k]] ?
 					row.figures[order[k]] :

@@ -147,7 +147,7 @@ static void classify(const struct sums *s, const struct smaps_mapping *m, enum k
 			*kind = SO;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(rules); i++) {
 		if (!fits(&rules[i], m->name, m->name_size))
 			continue;
 		*kind = rules[i].kind;
@@ -177,7 +177,7 @@ static void add(struct android_memory_row *row, const struct smaps_mapping *m)
 		{ SMAPS_RSS, ANDROID_RSS },
 	};
 
-	for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(figures); i++) {
 		const uint64_t bytes = m->figures[figures[i].from];
 		uint64_t *sum = &row->figures[figures[i].to];
 

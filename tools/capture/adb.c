@@ -40,7 +40,7 @@ static void error_line(const char *text, char *out, size_t size)
 		const size_t n = strcspn(line, "\r\n");
 
 		snprintf(out, size, "%.*s", (int)n, line);
-		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		for (size_t i = 0; i < BASE_COUNT(words); i++) {
 			if (strstr(out, words[i]))
 				return;
 		}

@@ -31,7 +31,7 @@ static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 	if (!argv[0])
 		return EINVAL;
 	/* posix_spawnp does not modify the words, although its parameter is not const */
-	while (argv[count] && count + 1 < sizeof(words) / sizeof(words[0])) {
+	while (argv[count] && count + 1 < BASE_COUNT(words)) {
 		memcpy(&words[count], &argv[count], sizeof(words[0]));
 		count++;
 	}

@@ -73,7 +73,7 @@ static _Noreturn void keep_watch(const struct janitor_files *l, int fd)
 	char byte;
 	ssize_t n;
 
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(ignored); i++)
 		(void)signal(ignored[i], SIG_IGN);
 	give_up_rights();
 	do

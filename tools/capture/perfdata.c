@@ -3,6 +3,8 @@
  */
 #include "capture/perfdata.h"
 
+#include "base/table.h"
+
 #include <string.h>
 
 /* Offsets in the header (jdk: perfMemory.hpp, PerfDataPrologue) and in an entry (PerfDataEntry). */
@@ -177,7 +179,7 @@ static void take_number(const struct perfdata_entry *e, struct raw *raw,
 		{ "java.cls.sharedUnloadedClasses", &out->classes_unloaded },
 	};
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(counters); i++) {
 		if (!matches(e, counters[i].name))
 			continue;
 		add(counters[i].sum, e->number);

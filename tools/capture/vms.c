@@ -107,11 +107,7 @@ static bool takes_word(const char *option)
 		"--source",      "--enable-native-access",
 	};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(option, names[i]) == 0)
-			return true;
-	}
-	return false;
+	return BASE_HAS(names, option);
 }
 
 /* Finds the main class, module or jar in a command line of `java`. */

@@ -4,6 +4,8 @@
  */
 #include "common/descriptor.h"
 
+#include "base/table.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +35,7 @@ bool descriptor_is_of_jdk(const char *name, size_t size)
 {
 	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun." };
 
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(packages); i++) {
 		const size_t length = strlen(packages[i]);
 
 		if (size > length && memcmp(name, packages[i], length) == 0)

@@ -77,7 +77,7 @@ static size_t ending_size(const char *name, size_t size)
 					       ".tar.lz4", ".tgz",    ".tar",     ".zip",
 					       ".xz",      ".bz2",    ".lz4" };
 
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(endings); i++) {
 		const size_t n = strlen(endings[i]);
 
 		if (size > n && memcmp(name + size - n, endings[i], n) == 0)
@@ -184,7 +184,7 @@ bool feed_begins_dump(const char *head, size_t size)
 		      { "\x1f\x8b\x08", 3 },
 		      { "\x28\xb5\x2f\xfd", 4 } };
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++)
 		if (size >= kinds[i].size && memcmp(head, kinds[i].magic, kinds[i].size) == 0)
 			return true;
 	/* pzstd writes a skippable frame before each frame. */
@@ -350,8 +350,8 @@ static void load_once(void)
 #undef X
 	};
 
-	(void)library_load(LIBRARY_QUOTED(ARCHIVE_LIBRARY), functions,
-			   sizeof(functions) / sizeof(functions[0]), &load_error);
+	(void)library_load(LIBRARY_QUOTED(ARCHIVE_LIBRARY), functions, BASE_COUNT(functions),
+			   &load_error);
 }
 #endif
 
@@ -400,9 +400,9 @@ static struct archive *make_archive(void)
 	static const int formats[] = { ARCHIVE_FORMAT_TAR, ARCHIVE_FORMAT_ZIP, ARCHIVE_FORMAT_RAW };
 	struct archive *archive = archive_read_new();
 
-	for (size_t i = 0; archive && i < sizeof(filters) / sizeof(filters[0]); i++)
+	for (size_t i = 0; archive && i < BASE_COUNT(filters); i++)
 		(void)archive_read_support_filter_by_code(archive, filters[i]);
-	for (size_t i = 0; archive && i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; archive && i < BASE_COUNT(formats); i++)
 		(void)archive_read_support_format_by_code(archive, formats[i]);
 	return archive;
 }
@@ -428,7 +428,7 @@ static bool begins_packed(const char *head, size_t size)
 {
 	static const char *const magics[] = { "PK\3\4", "\3757zXZ", "BZh", "\x04\x22\x4d\x18" };
 
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(magics); i++)
 		if (size > strlen(magics[i]) && memcmp(head, magics[i], strlen(magics[i])) == 0)
 			return true;
 	return false;

@@ -136,7 +136,7 @@ bool output_in_size(const char *text, size_t at, size_t size)
 
 	if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(units); i++) {
 		const size_t end = at + strlen(units[i]);
 
 		if (end <= size && memcmp(text + at, units[i], end - at) == 0 &&

@@ -3,6 +3,8 @@
  */
 #include "common/smaps.h"
 
+#include "base/table.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -83,7 +85,7 @@ static void read_figure(const char *p, const char *end, struct smaps_mapping *m)
 		{ "Pss_Shmem:", SMAPS_PSS_SHMEM },
 	};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(keys); i++) {
 		const size_t length = strlen(keys[i].key);
 		uint64_t n = 0;
 

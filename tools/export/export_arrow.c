@@ -268,7 +268,7 @@ static flat_ref notes_vector(struct flat *f, const char *const *notes)
 	flat_ref refs[16];
 	size_t count = 0;
 
-	for (; notes && notes[2 * count] && count < sizeof(refs) / sizeof(refs[0]); count++) {
+	for (; notes && notes[2 * count] && count < BASE_COUNT(refs); count++) {
 		const flat_ref key = flat_text(f, notes[2 * count]);
 		const flat_ref value = flat_text(f, notes[2 * count + 1]);
 

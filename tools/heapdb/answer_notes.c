@@ -51,7 +51,7 @@ void notes_of_row(const struct answer *answer, const struct render_style *style,
 	static const char *const columns[] = { "signature", "id", "class" };
 	static const char title[] = "Note: ";
 
-	for (size_t i = 0; answer->notes && i < sizeof(columns) / sizeof(columns[0]); i++) {
+	for (size_t i = 0; answer->notes && i < BASE_COUNT(columns); i++) {
 		const size_t at = hdb_rows_find_column(answer->rows, columns[i]);
 		struct note *note =
 			at == SIZE_MAX ? NULL :

@@ -124,7 +124,7 @@ static int print_allocations(struct cli *cli, const struct android_allocations *
 	};
 	const struct answer answer = { .name = "allocations",
 				       .facts = facts,
-				       .fact_count = sizeof(facts) / sizeof(facts[0]),
+				       .fact_count = BASE_COUNT(facts),
 				       .limit = cli->opt.limit };
 
 	return print_calls(cli, &answer, tree, CALLS_OF_TRACKER);

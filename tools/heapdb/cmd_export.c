@@ -36,7 +36,7 @@ char *export_statement(const char *operand)
 	const size_t size = strlen(operand) + 32;
 	char *text;
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(words); i++) {
 		const size_t length = strlen(words[i]);
 
 		if (strncasecmp(at, words[i], length) == 0 && strchr(" \t\r\n(", at[length]) &&

@@ -71,7 +71,7 @@ static unsigned pixel_bytes(const struct picture *p)
 		unsigned bytes;
 	} known[] = { { "ARGB_8888", 4 }, { "RGB_565", 2 }, { "ALPHA_8", 1 } };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(known); i++)
 		if (strlen(known[i].config) == p->config_size &&
 		    memcmp(known[i].config, p->config, p->config_size) == 0)
 			return known[i].bytes;

@@ -68,7 +68,7 @@ static bool is_platform(const char *name)
 						"com.sun.", "kotlin.", "scala.",     "android.",
 						"byte[",    "char[",   "class java." };
 
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(packages); i++)
 		if (strncmp(name, packages[i], strlen(packages[i])) == 0)
 			return true;
 	return false;

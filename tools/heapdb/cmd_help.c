@@ -110,12 +110,9 @@ static const char *group_title(const char *group)
 		{ "compare", "Compare: what changed between dumps" },
 		{ "database", "Database and dump" },
 	};
+	const size_t i = BASE_INDEX(titles, group);
 
-	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
-		if (strcmp(titles[i].group, group) == 0)
-			return titles[i].title;
-	}
-	return group;
+	return i < BASE_COUNT(titles) ? titles[i].title : group;
 }
 
 /* Returns the words between "heapdb" and the name of the query in a usage line. */
@@ -383,7 +380,7 @@ static void put_targets(struct output *out, const struct hdb_query_spec *query)
 
 	output_format(out, "query\t%s\t%s\t%s\t%s\t", query->is_query ? "query" : "-", query->name,
 		      query->targets, query->summary);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (unsigned i = 0; i < BASE_COUNT(names); i++) {
 		if (query->target_types >> i & 1) {
 			output_format(out, "%s%s", between, names[i]);
 			between = ",";

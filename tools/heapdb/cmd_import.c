@@ -140,7 +140,7 @@ static int print_summary(struct cli *cli, const struct summary *s)
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts + first,
-		.fact_count = sizeof(facts) / sizeof(facts[0]) - first - (s->cost ? 0 : COST_FACTS),
+		.fact_count = BASE_COUNT(facts) - first - (s->cost ? 0 : COST_FACTS),
 	};
 
 	return print_answer(cli, &answer);
@@ -174,8 +174,7 @@ static void print_line(struct cli *cli, const struct summary *s)
 		number_fact("bytes", NULL, HDB_TYPE_BYTES, r->database_bytes),
 		number_fact("problems", NULL, HDB_TYPE_COUNT, r->problem_count),
 	};
-	const struct answer answer = { .facts = facts,
-				       .fact_count = sizeof(facts) / sizeof(facts[0]) };
+	const struct answer answer = { .facts = facts, .fact_count = BASE_COUNT(facts) };
 	struct output *out = cli->out;
 
 	prose_facts(out, &answer, "{database}: {objects} object");

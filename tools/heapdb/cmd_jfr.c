@@ -55,7 +55,7 @@ static const struct field {
 	{ OLD | NEW, SITE, "stackTrace.frames", "" },
 	{ OLD | NEW, STACK, "stackTrace.frames", "" },
 };
-static_assert(sizeof(fields) / sizeof(fields[0]) == JFR_COLUMNS, "a place for each column");
+static_assert(BASE_COUNT(fields) == JFR_COLUMNS, "a place for each column");
 
 struct recording {
 	struct cli *cli;
@@ -375,7 +375,7 @@ static int print(struct recording *r)
 	};
 	const struct answer answer = { .name = "jfr",
 				       .facts = facts,
-				       .fact_count = sizeof(facts) / sizeof(facts[0]),
+				       .fact_count = BASE_COUNT(facts),
 				       .limit = r->cli->opt.limit };
 
 	jfr_rewind(r->jfr);

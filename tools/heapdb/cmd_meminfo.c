@@ -52,7 +52,7 @@ static int memory_next(void *ctx, struct hdb_error *err)
 	if (m->at == m->memory.count)
 		return HDB_END;
 	row = &m->memory.rows[m->at++];
-	assert((size_t)row->section < sizeof(sections) / sizeof(sections[0]));
+	assert((size_t)row->section < BASE_COUNT(sections));
 	memset(m->cells, 0, sizeof(m->cells));
 	m->cells[SECTION] = text_value(sections[row->section]);
 	if (row->pid)
@@ -225,7 +225,7 @@ static int print_memory(struct meminfo *m)
 		.name = "meminfo",
 		.source = &source,
 		.facts = facts,
-		.fact_count = m->has_dump ? sizeof(facts) / sizeof(facts[0]) : 1,
+		.fact_count = m->has_dump ? BASE_COUNT(facts) : 1,
 		.limit = m->cli->opt.limit,
 	};
 

@@ -30,7 +30,7 @@ static const struct section {
 	}
 #include <heapdb/cmd_report.rows.h>
 };
-#define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
+#define SECTION_COUNT BASE_COUNT(sections)
 
 /* A section's query and its answer. */
 struct section_answer {
@@ -102,7 +102,7 @@ static int put_waste(struct cli *cli)
 
 	output_string(cli->out,
 		      "\n## Waste\n\n| kind | could be saved | lists |\n|---|---:|---|\n");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
 		BASE_SCOPED(close_answer) struct section_answer opened;
 		const int rc = ask(cli, &kinds[i], &opened);
 		const struct hdb_value *wasted =

@@ -87,7 +87,7 @@ static bool is_text(const char *json, size_t size, const char *text)
 
 static enum redaction redaction_of(const char *query, const char *key, size_t size)
 {
-	for (size_t i = 0; i < sizeof(redacted_keys) / sizeof(redacted_keys[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(redacted_keys); i++) {
 		const struct redacted_key *k = &redacted_keys[i];
 
 		if (is_text(key, size, k->key) && (!k->query || strcmp(k->query, query) == 0))
@@ -270,10 +270,7 @@ static int put_notes(struct cli *cli)
 
 static bool is_asked(const char *query)
 {
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
-		if (strcmp(questions[i].query, query) == 0)
-			return true;
-	return false;
+	return BASE_HAS(questions, query);
 }
 
 static int put_answers(struct page *page, const char *name)
@@ -298,7 +295,7 @@ static int put_answers(struct page *page, const char *name)
 	if (!page->cli->opt.no_values)
 		TRY(put_notes(page->cli));
 	output_string(out, ",\"answers\":{");
-	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(questions); i++) {
 		if (questions[i].has_values && page->cli->opt.no_values)
 			continue;
 		output_string(out, i ? ",\n" : "\n");

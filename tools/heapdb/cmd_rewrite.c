@@ -30,7 +30,7 @@ static int print_result(struct cli *cli, const struct hdb_output_result *r)
 	struct answer answer = {
 		.name = cli->command->name,
 		.facts = facts,
-		.fact_count = sizeof(facts) / sizeof(facts[0]),
+		.fact_count = BASE_COUNT(facts),
 	};
 
 	return print_answer(cli, &answer);

@@ -158,7 +158,7 @@ int cmd_serve(struct cli *cli)
 	assert(count > 0);
 	rc = serve(cli, databases, count);
 out:
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(paths); i++)
 		free(paths[i]);
 	return rc;
 }

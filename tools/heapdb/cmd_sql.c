@@ -31,7 +31,7 @@ static bool is_statement(const char *operand)
 	/* ".tables" is a shell command; "./a.heapdb" and ".a.heapdb" are not. */
 	if (operand[0] == '.' && !operand[strspn(operand, ".abcdefghijklmnopqrstuvwxyz")])
 		return !strchr(operand + 1, '.');
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(words); i++) {
 		const size_t size = strlen(words[i]);
 
 		if (strncasecmp(at, words[i], size) == 0 &&

@@ -39,7 +39,7 @@ static bool is_trace(const char *name)
 {
 	static const char *const endings[] = { ".pftrace", ".perfetto-trace", ".perfetto_trace" };
 
-	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0]));
+	return ends_with(name, endings, BASE_COUNT(endings));
 }
 
 /*
@@ -81,7 +81,7 @@ bool locate_has_suffix(const char *name)
 {
 	static const char *const endings[] = { EXTENSION, ".hprof", ".hprof.gz", ".hprof.zst" };
 
-	return ends_with(name, endings, sizeof(endings) / sizeof(endings[0])) || is_trace(name);
+	return ends_with(name, endings, BASE_COUNT(endings)) || is_trace(name);
 }
 
 bool locate_looks_like_file(const char *name)

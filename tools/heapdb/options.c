@@ -284,7 +284,7 @@ static int not_taken(const struct command *command, const struct hdb_query_spec 
 /* Returns the table's option for getopt's result; NULL if there is none. */
 static const struct option_info *table_option(int value)
 {
-	const int count = sizeof(option_table) / sizeof(option_table[0]) - 1;
+	const int count = BASE_COUNT(option_table) - 1;
 
 	return value >= VALUE_COMMON && value < VALUE_COMMON + count ?
 		       &option_table[value - VALUE_COMMON] :
@@ -537,7 +537,7 @@ static int check_output(uint64_t groups, const char *name, struct hdb_error *err
 		bytes_release(&quoted);
 		return HDB_EUSAGE;
 	}
-	for (size_t i = 0; groups & OPTIONS_FILE && i < sizeof(packed) / sizeof(packed[0]); i++)
+	for (size_t i = 0; groups & OPTIONS_FILE && i < BASE_COUNT(packed); i++)
 		if (ends_with(name, packed[i]) && !ends_with(name, ".pb.gz"))
 			return hdb_fail(err, HDB_EUSAGE,
 					"-o %s: this command does not compress files", name);
@@ -584,7 +584,7 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 				"-o %s: this command does not write files of this type; `heapdb "
 				"export dump` writes .hprof, `import` .heapdb, `report` .html",
 				name);
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(suffixes); i++)
 		if (ends_with(name, suffixes[i].suffix))
 			return use_suffix(groups, &suffixes[i], opt, err);
 	return HDB_OK;
@@ -633,7 +633,7 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 	*opt = (struct options){ 0 };
 	TRY(BASE_ALLOC(opt->operands, (size_t)args.count, "arguments", err));
 	TRY(BASE_ALLOC(opt->query_options, (size_t)args.count, "arguments", err));
-	TRY(BASE_ALLOC(opt->given, sizeof(option_table) / sizeof(option_table[0]), "options", err));
+	TRY(BASE_ALLOC(opt->given, BASE_COUNT(option_table), "options", err));
 	pthread_mutex_lock(&parsing);
 	rc = parse(command, spec, args, opt, err);
 	pthread_mutex_unlock(&parsing);

@@ -62,7 +62,7 @@ static void catch_signals(void)
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(signals); i++) {
 		/* if the signal was ignored, keep ignoring it, as nohup and shells request */
 		if (sigaction(signals[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			continue;

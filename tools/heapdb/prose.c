@@ -22,10 +22,9 @@ static const struct prose texts[] = {
 
 const struct prose *prose_of(const char *query)
 {
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (strcmp(texts[i].query, query) == 0)
-			return &texts[i];
-	return NULL;
+	const size_t i = BASE_INDEX(texts, query);
+
+	return i < BASE_COUNT(texts) ? &texts[i] : NULL;
 }
 
 const struct hdb_value *answer_fact(const struct answer *answer, const char *name)

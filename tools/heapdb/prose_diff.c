@@ -53,7 +53,7 @@ int prose_growth(struct answer *answer, const struct render_style *style, struct
 		output_string(out, parts[1].count ? "\n" : "");
 		prose_facts(out, answer, "No owner grew by {min} or more.\n");
 	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(parts); i++)
 		more += parts[i].count > parts[i].shown ? parts[i].count - parts[i].shown : 0;
 	if (more)
 		output_format(out, "%s%llu more (--by owner)%s\n",

@@ -23,7 +23,7 @@ static const struct list {
 
 static const struct list *list_of(const struct hdb_rows *rows)
 {
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(lists); i++) {
 		if (rows_is(rows, "kind", lists[i].kind))
 			return &lists[i];
 	}
@@ -286,7 +286,7 @@ static uint64_t count_leaks(const struct answer *answer)
 	static const char *const facts[] = { "leaks", "library_leaks", "suspects" };
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(facts); i++) {
 		const struct hdb_value *fact = answer_fact(answer, facts[i]);
 
 		count += has_value(fact) ? fact->u : 0;

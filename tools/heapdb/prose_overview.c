@@ -184,7 +184,7 @@ static void put_next(struct answer *answer, const struct next *next,
 		output_char(out, '\n');
 	}
 	output_fit(out, width);
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(usual); i++) {
 		if (!usual[i].is_put)
 			continue;
 		output_format(out, "  heapdb %-8s ", usual[i].command);

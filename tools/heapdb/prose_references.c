@@ -97,8 +97,7 @@ static void put_next(struct output *out, const struct prose_groups *all, uint64_
 
 int prose_references(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct prose_groups all = { .columns = columns,
-				    .column_count = sizeof(columns) / sizeof(columns[0]) };
+	struct prose_groups all = { .columns = columns, .column_count = BASE_COUNT(columns) };
 	const struct hdb_value *id = answer_fact(answer, "id");
 	bool is_sum;
 	int rc;

@@ -133,7 +133,7 @@ static const char *const platform[] = {
 
 static bool is_of_platform(const struct hdb_value *frame)
 {
-	for (size_t i = 0; i < sizeof(platform) / sizeof(platform[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(platform); i++) {
 		const size_t size = strlen(platform[i]);
 
 		if (frame->text_size >= size && memcmp(frame->text, platform[i], size) == 0)
@@ -245,7 +245,7 @@ static uint64_t key_of(const struct prose_group *thread)
 	struct hdb_value value = { .type = HDB_TYPE_TEXT };
 	uint64_t key = 0;
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(texts); i++) {
 		value.text = thread->text[texts[i]].data;
 		value.text_size = thread->text[texts[i]].size;
 		key = prose_hash(key, &value);
@@ -337,8 +337,7 @@ static void name_groups(struct prose_groups *all, const struct render_style *sty
 
 static int put_table(struct answer *answer, const struct render_style *style, struct output *out)
 {
-	struct prose_groups all = { .columns = columns,
-				    .column_count = sizeof(columns) / sizeof(columns[0]) };
+	struct prose_groups all = { .columns = columns, .column_count = BASE_COUNT(columns) };
 	int rc = collect(answer, &all, out);
 
 	if (rc == HDB_OK) {

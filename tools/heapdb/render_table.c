@@ -636,7 +636,7 @@ static bool is_nothing(const struct table *t, const struct cell *cell)
 	static const char *const nothing[] = { "-", "0", "0 B", "0.00", "no" };
 	const char *text = t->text.data + cell->at;
 
-	for (size_t i = 0; i < sizeof(nothing) / sizeof(nothing[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(nothing); i++)
 		if (strlen(nothing[i]) == cell->size && memcmp(nothing[i], text, cell->size) == 0)
 			return true;
 	return false;
@@ -831,7 +831,7 @@ static bool is_value(const struct answer *answer, const char *column)
 		{ "threads", "thread" },       { "sql", "text" },        { "sql", "value" },
 	};
 
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(values); i++)
 		if (strcmp(answer->name, values[i].query) == 0 &&
 		    strcmp(column, values[i].column) == 0)
 			return true;

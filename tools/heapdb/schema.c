@@ -203,7 +203,7 @@ static const struct {
 	{ "oql", "table" },         { "notes", "table" },          { "jfr", "table" },
 	{ "growth", "table" },      { "memory", "table" },
 };
-#define OTHER_COUNT (sizeof(others) / sizeof(others[0]))
+#define OTHER_COUNT BASE_COUNT(others)
 
 static void put_case(struct output *out, const char *query, const char *part, bool is_first)
 {

@@ -180,15 +180,13 @@ static int set_mode(struct cli *cli, const char *name)
 #define X(name, word) #word,
 	static const char *const names[] = { "table", FORMATS_OF_ROWS(X) };
 #undef X
+	const size_t i = BASE_INDEX(names, name);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], name) == 0) {
-			cli->opt.format = (enum format)i;
-			cli->opt.has_format = true;
-			return HDB_OK;
-		}
-	}
-	return cli_usage(cli, ".mode takes " FORMATS_OF_ROWS_TEXT);
+	if (i == BASE_COUNT(names))
+		return cli_usage(cli, ".mode takes " FORMATS_OF_ROWS_TEXT);
+	cli->opt.format = (enum format)i;
+	cli->opt.has_format = true;
+	return HDB_OK;
 }
 
 /* Returns whether the line is a shell command: ".tables", or a word that other shells use. */
@@ -196,7 +194,7 @@ static bool is_command(const char *text)
 {
 	static const char *const words[] = { "help", "quit", "exit" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(words); i++) {
 		const size_t size = strlen(words[i]);
 		const char *rest = text + size;
 
@@ -348,7 +346,7 @@ static void offer_columns(struct completion *c, struct heapsql *sql, const char 
 	struct hdb_error err;
 	char name[512];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(words); i++)
 		offer(c, words[i]);
 	for (const char *at = text; *at;) {
 		size_t size = 0;

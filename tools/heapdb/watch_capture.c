@@ -33,15 +33,11 @@ static const char *const keeps[] = { "database", "graph", "redacted", "dump" };
 
 int watch_keep_named(const char *name, enum watch_keep *out, struct hdb_error *err)
 {
-	*out = KEEP_DATABASE;
-	for (unsigned i = 0; name && i < sizeof(keeps) / sizeof(keeps[0]); i++)
-		if (strcmp(name, keeps[i]) == 0) {
-			*out = (enum watch_keep)i;
-			return HDB_OK;
-		}
-	return name ? hdb_fail(err, HDB_EUSAGE,
-			       "--keep %s: expected database, graph, redacted or dump", name) :
-		      HDB_OK;
+	*out = name ? (enum watch_keep)BASE_INDEX(keeps, name) : KEEP_DATABASE;
+	return *out < BASE_COUNT(keeps) ?
+		       HDB_OK :
+		       hdb_fail(err, HDB_EUSAGE,
+				"--keep %s: expected database, graph, redacted or dump", name);
 }
 
 /* ---- dumps that a JVM writes itself ---- */
@@ -144,7 +140,7 @@ static bool heapdb(struct steps *s, const char *const *arguments)
 	const char *argv[16] = { "/proc/self/exe" };
 	size_t count = 1;
 
-	while (*arguments && count + 2 < sizeof(argv) / sizeof(argv[0]))
+	while (*arguments && count + 2 < BASE_COUNT(argv))
 		argv[count++] = *arguments++;
 	return run(s, argv, 0);
 }

@@ -37,7 +37,7 @@ static const struct with_answer {
 	{ "native", "allocations", "500", "Native allocations by site", { "--by", "site" } },
 	{ "meminfo", "meminfo", NULL, "Memory as reported by Android", { NULL } },
 };
-#define ANSWER_COUNT (sizeof(answers) / sizeof(answers[0]))
+#define ANSWER_COUNT BASE_COUNT(answers)
 static_assert(ANSWER_COUNT <= WITH_ANSWERS_MAX, "room for all answers");
 
 static size_t read_head(const char *path, char *head)

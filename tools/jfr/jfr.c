@@ -219,11 +219,9 @@ static enum primitive primitive_of(const char *name)
 		{ "short", SHORT },  { "int", INT },       { "long", LONG },
 		{ "float", FLOAT },  { "double", DOUBLE }, { "java.lang.String", STRING },
 	};
+	const size_t i = BASE_INDEX(known, name);
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(name, known[i].name) == 0)
-			return known[i].primitive;
-	return STRUCTURE;
+	return i < BASE_COUNT(known) ? known[i].primitive : STRUCTURE;
 }
 
 /* Attributes of metadata elements; offsets in texts, 0 means absent. */

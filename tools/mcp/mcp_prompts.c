@@ -26,7 +26,7 @@ static const struct prompt {
 } prompts[] = {
 #include <mcp/mcp_prompts.rules.h>
 };
-#define PROMPT_COUNT (sizeof(prompts) / sizeof(prompts[0]))
+#define PROMPT_COUNT BASE_COUNT(prompts)
 
 static json_t *argument(const char *name, const char *description, bool is_required)
 {

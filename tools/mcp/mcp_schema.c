@@ -197,7 +197,7 @@ json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes)
 	json_t *properties = json_object(), *required = json_array(), *schema;
 
 	put_query(spec, properties, required);
-	for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(arguments); i++) {
 		const struct argument *a = &arguments[i];
 
 		if (!(takes & a->takes))

@@ -590,12 +590,9 @@ static const struct method {
 static const struct method *find_method(const json_t *message)
 {
 	const char *name = json_string_value(json_object_get(message, "method"));
+	const size_t i = name ? BASE_INDEX(methods, name) : BASE_COUNT(methods);
 
-	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++) {
-		if (strcmp(methods[i].name, name) == 0)
-			return &methods[i];
-	}
-	return NULL;
+	return i < BASE_COUNT(methods) ? &methods[i] : NULL;
 }
 
 /* Runs requests on the worker thread until there are no more. */

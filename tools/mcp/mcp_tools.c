@@ -285,7 +285,7 @@ static uint32_t hash_of(const struct asking *a)
 	uint32_t hash = 2166136261U;
 	char *text;
 
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(others); i++)
 		json_object_del(question, others[i]);
 	json_object_set_new(question, "tool", json_string(a->tool->name));
 	text = json_dumps(question, JSON_SORT_KEYS | JSON_COMPACT);
@@ -490,7 +490,7 @@ static const struct part {
 	{ "biggest classes", "top", { "by", "class" }, 10, true, { NULL } },
 	{ "dump", "info", { NULL, NULL }, 0, true, { "section", "key", "value" } },
 };
-#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+#define PART_COUNT BASE_COUNT(parts)
 
 static int answer_part(const struct asking *a, const struct part *part, size_t budget_bytes,
 		       json_t **out, struct hdb_error *err)
@@ -615,7 +615,7 @@ static int run_explain(const struct mcp_call *call, const struct tool *tool, jso
 static const struct tool tools[] = {
 #include <mcp/mcp_tools.rules.h>
 };
-#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+#define TOOL_COUNT BASE_COUNT(tools)
 
 /*
  * Returns whether the tool is available: that is, this build includes its query or language, and,

@@ -91,7 +91,7 @@ static size_t advise(struct memory_answer *a)
 			 "(-Dio.netty.allocator.numDirectArenas) or smaller chunks "
 			 "(-Dio.netty.allocator.maxOrder)",
 			 base_size(f->netty_pinned).text, base_size(f->netty).text);
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && count < ADVICE_MAX; i++) {
+	for (size_t i = 0; i < BASE_COUNT(rules) && count < ADVICE_MAX; i++) {
 		const uint64_t bytes = part_of(a, rules[i].part).resident;
 
 		/*

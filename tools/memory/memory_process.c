@@ -32,7 +32,7 @@ static int take_buffer(struct memory_answer *a, struct hdb_rows *rows, struct hd
 	const uint64_t capacity = hdb_rows_u64(rows, hdb_rows_find_column(rows, "capacity"));
 	const bool is_netty = holder && strstr(holder, "netty.buffer.");
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
 		if (!kind || strcmp(kind, kinds[i].kind) != 0 || !capacity)
 			continue;
 		a->buffers++;
@@ -139,7 +139,7 @@ int memory_answer_add_dump(struct memory_answer *a, struct hdb *db, struct hdb_e
 	TRY(hdb_query(db, "direct-buffers", &args, &rows, err));
 	while ((rc = hdb_rows_next(rows, err)) == HDB_OK)
 		TRY(take_buffer(a, rows, err));
-	for (size_t i = 0; rc == HDB_END && i < sizeof(netty_kinds) / sizeof(netty_kinds[0]); i++)
+	for (size_t i = 0; rc == HDB_END && i < BASE_COUNT(netty_kinds); i++)
 		TRY(add_netty(&a->memory.figures, db, &netty_kinds[i], err));
 	return rc == HDB_END ? HDB_OK : rc;
 }

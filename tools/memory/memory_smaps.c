@@ -50,7 +50,7 @@ static void name_part(const struct smaps_mapping *s, struct mapping *m)
 	};
 
 	m->part = ends(s, ".so") || s->access[2] == 'x' ? MEMORY_LIBRARIES : MEMORY_FILES;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(names); i++)
 		if (is_in(s, names[i].text)) {
 			m->part = names[i].part;
 			break;

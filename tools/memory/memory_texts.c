@@ -38,7 +38,7 @@ enum memory_kind memory_kind_of(const char *head, size_t size)
 	const char *line = memchr(head, '\n', size);
 
 	size = size < HEAD_BYTES ? size : HEAD_BYTES;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++)
 		if (has(head, size, kinds[i].text))
 			return kinds[i].kind;
 	return line && smaps_is_mapping(head, (size_t)(line - head)) ? MEMORY_SMAPS :
@@ -124,11 +124,9 @@ enum memory_part memory_part_of_mapped(const char *name)
 		{ "Thread Stack", MEMORY_STACKS },    { "Code", MEMORY_CODE },
 		{ "Shared class space", MEMORY_CDS }, { "Other", MEMORY_DIRECT },
 	};
+	const size_t i = BASE_INDEX(parts, name);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (strcmp(name, parts[i].name) == 0)
-			return parts[i].part;
-	return memory_part_of_blocks(name);
+	return i < BASE_COUNT(parts) ? parts[i].part : memory_part_of_blocks(name);
 }
 
 enum memory_part memory_part_of_blocks(const char *name)
@@ -263,7 +261,7 @@ static int read_range_line(struct memory *m, const char *line, struct hdb_error 
 	const char *at = line;
 	uint64_t start;
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(lines); i++)
 		if (strncmp(line, lines[i].begin, strlen(lines[i].begin)) == 0)
 			return add_listed(m, lines[i].use, line, err);
 	if (strncmp(line, "Heap address:", 13) == 0 && next_address(&at, &start))
@@ -337,7 +335,7 @@ static int read_map_line(struct memory *m, char *line, struct hdb_error *err)
 	 * if several uses are listed, separated by commas, the mapping's name and adjacent mappings
 	 * decide
 	 */
-	for (size_t i = 0; word && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; word && i < BASE_COUNT(words); i++)
 		if (strcmp(word, words[i].word) == 0 ||
 		    (words[i].use.part == MEMORY_STACKS && strncmp(word, "STACK", 5) == 0)) {
 			TRY(memory_add_range(m, words[i].use, start, end, err));

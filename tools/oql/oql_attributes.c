@@ -126,7 +126,7 @@ static const struct oql_root_kind *oql_root_kind(const char *kind)
 		{ "finalizing", "Finalizable", 512 },
 	};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++)
 		if (strcmp(kinds[i].kind, kind) == 0 || strcmp(kinds[i].mat_name, kind) == 0)
 			return &kinds[i];
 	return &kinds[0];

@@ -35,7 +35,7 @@ static const struct {
 } rules[] = {
 #include <oql/oql_display.rows.h>
 };
-#define RULE_COUNT (sizeof(rules) / sizeof(rules[0]))
+#define RULE_COUNT BASE_COUNT(rules)
 static_assert(RULE_COUNT <= UINT8_MAX, "a rule's number is a byte of struct oql_class");
 
 static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
@@ -259,7 +259,7 @@ static int put_modifiers(struct oql_eval *ev, uint32_t ix, bool is_field, struct
 	struct oql_value v;
 
 	TRY_FOUND(path_value(ev, ix, "modifiers", &v));
-	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(modifiers); i++)
 		if (v.i & modifiers[i].bit)
 			bytes_string(out,
 				     is_field ? modifiers[i].of_fields : modifiers[i].of_methods);

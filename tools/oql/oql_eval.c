@@ -473,7 +473,7 @@ static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 	if (r < 0 || a.type != OQL_V_OBJECT)
 		return r;
 	TRY(hdb_object_at(ev->db, a.ix, &facts, ev->err));
-	for (size_t i = 0; is_mat && i < sizeof(interfaces) / sizeof(interfaces[0]); i++)
+	for (size_t i = 0; is_mat && i < BASE_COUNT(interfaces); i++)
 		if (oql_is(name, interfaces[i].name))
 			out->i = interfaces[i].kinds >> facts.kind & 1;
 	if ((is_mat && oql_is(name, "IClassLoader") && out->i))
@@ -547,7 +547,7 @@ static int literal_value(struct oql_eval *ev, const struct oql_expr *e, struct o
 	};
 
 	(void)ev;
-	assert((size_t)e->kind < sizeof(types) / sizeof(types[0]));
+	assert((size_t)e->kind < BASE_COUNT(types));
 	*out = (struct oql_value){ .type = types[e->kind], .i = e->i };
 	if (e->kind == OQL_FLOAT || e->kind == OQL_DOUBLE)
 		out->d = e->d;

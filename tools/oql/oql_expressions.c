@@ -118,7 +118,7 @@ static int parse_args(struct parser *p, struct oql_expr *e)
 }
 
 static const char *const aggregate_names[] = { "count", "sum", "min", "max", "avg" };
-#define AGGREGATE_COUNT (sizeof(aggregate_names) / sizeof(aggregate_names[0]))
+#define AGGREGATE_COUNT BASE_COUNT(aggregate_names)
 static_assert(AGGREGATE_COUNT == OQL_AVG + 1, "a name for each aggregate");
 
 static int add_aggregate(struct parser *p, struct oql_select *select, struct oql_expr *e)

@@ -190,7 +190,7 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	size_t count = 1;
 	int r = HDB_OK;
 
-	assert((size_t)kind < sizeof(ev->lists) / sizeof(ev->lists[0]));
+	assert((size_t)kind < BASE_COUNT(ev->lists));
 	if (!*list)
 		TRY(hdb_list_open(ev->db, kind, list, ev->err));
 	TRY(hdb_list_begin(*list, ix, NULL, ev->err));

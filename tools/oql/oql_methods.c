@@ -71,7 +71,7 @@ const char *oql_java_class(struct oql_eval *ev, const struct oql_value *v)
 				       oql_is_a(ev, facts.class_no, "java.lang.ClassLoader") ?
 			       "org.eclipse.mat.parser.model.ClassLoaderImpl" :
 			       objects[facts.kind];
-	if (v->type < sizeof(names) / sizeof(names[0]) && names[v->type])
+	if (v->type < BASE_COUNT(names) && names[v->type])
 		return names[v->type];
 	return "java.lang.Object";
 }
@@ -169,7 +169,7 @@ static int relatives(struct oql_eval *ev, struct oql_str name, uint32_t ix, stru
 		{ "getImmediateDominatedIds", HDB_DOMINATED },
 	};
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(lists); i++)
 		if (oql_is(name, lists[i].name))
 			return oql_relatives(ev, lists[i].kind, ix, arena, out);
 	return HDB_NOTFOUND;
@@ -190,7 +190,7 @@ static int of_object(struct oql_eval *ev, const struct oql_expr *e, uint32_t ix,
 
 static const char *const functions[] = { "toHex",    "toString",  "eval",        "classof",
 					 "inbounds", "outbounds", "dominatorof", "dominators" };
-#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+#define FUNCTION_COUNT BASE_COUNT(functions)
 
 static size_t function_no(struct oql_str name)
 {
@@ -344,7 +344,7 @@ static int of_number(const struct oql_call *call, struct oql_value *out)
 		*out = oql_int(order < 0 ? -1 : order > 0);
 		return HDB_OK;
 	}
-	for (size_t i = 0; call->args.count == 0 && i < sizeof(values) / sizeof(values[0]); i++) {
+	for (size_t i = 0; call->args.count == 0 && i < BASE_COUNT(values); i++) {
 		if (!oql_is(name, values[i].name))
 			continue;
 		*out = (struct oql_value){ .type = values[i].type };
@@ -441,7 +441,7 @@ static int of_object_number(struct oql_eval *ev, const struct oql_expr *e, uint3
 	const struct oql_value object = oql_object(ix);
 	int r;
 
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(same); i++)
 		if (oql_is(e->name, same[i].method))
 			return oql_attribute(
 				ev, frame, &object,

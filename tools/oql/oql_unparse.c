@@ -136,8 +136,7 @@ static void put_part(struct bytes *out, const struct oql_expr *e, char part)
 {
 	static const char *const aggregates[] = { "count", "sum", "min", "max", "avg" };
 
-	static_assert(sizeof(aggregates) / sizeof(aggregates[0]) == OQL_AVG + 1,
-		      "a name for each aggregate");
+	static_assert(BASE_COUNT(aggregates) == OQL_AVG + 1, "a name for each aggregate");
 	switch (part) {
 	case 'a':
 		oql_unparse(e->a, out);

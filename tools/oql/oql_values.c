@@ -484,7 +484,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v)
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
 
 	if (v->type != OQL_V_OBJECT) {
-		assert((size_t)v->type < sizeof(names) / sizeof(names[0]));
+		assert((size_t)v->type < BASE_COUNT(names));
 		return names[v->type];
 	}
 	if (hdb_object_at(ev->db, v->ix, &facts, NULL) < 0)

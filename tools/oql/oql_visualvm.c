@@ -360,7 +360,7 @@ static const char *tail(struct translator *t, const struct list *l)
 	} parts[] = { { "WHERE", l->where }, { "ORDER BY", l->order }, { "LIMIT", l->limit } };
 	const char *sql = put(t, " FROM %s", l->from);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(parts); i++)
 		if (parts[i].sql)
 			sql = put(t, "%s %s %s", sql, parts[i].word, parts[i].sql);
 	return sql;
@@ -511,7 +511,7 @@ static const struct form {
 #include <oql/oql_visualvm.rows.h>
 };
 
-static const struct form *const forms_end = forms + sizeof(forms) / sizeof(forms[0]);
+static const struct form *const forms_end = forms + BASE_COUNT(forms);
 
 static const char *hint(char of, struct oql_str name)
 {
@@ -1086,7 +1086,7 @@ static bool is_visualvm(struct translator *t)
 
 		is_it |=
 			t->in.token == QUOTED && *t->in.start == '\'' && t->in.at - t->in.start > 6;
-		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		for (size_t i = 0; i < BASE_COUNT(signs); i++)
 			is_it |= !is_step && is(t, signs[i]);
 		for (const struct form *f = forms; f < forms_end; f++)
 			is_it |= !is_step && strchr("flx", f->of) && *then == '(' &&

@@ -3,6 +3,7 @@
  */
 #include "serve/serve_bundle.h"
 
+#include "base/table.h"
 #include "common/embed.h"
 #include "serve/serve.h"
 
@@ -46,7 +47,7 @@ static const struct serve_file *find(const struct serve_file *list, size_t count
 
 const struct serve_file *serve_bundle_file(const char *path)
 {
-	return find(files, sizeof(files) / sizeof(files[0]), path);
+	return find(files, BASE_COUNT(files), path);
 }
 
 const char *serve_page(const char *path, size_t *size)
@@ -54,7 +55,7 @@ const char *serve_page(const char *path, size_t *size)
 	const struct serve_file *file = serve_bundle_file(path);
 
 	if (!file)
-		file = find(of_reports, sizeof(of_reports) / sizeof(of_reports[0]), path);
+		file = find(of_reports, BASE_COUNT(of_reports), path);
 	*size = file ? (size_t)(file->end - file->data) : 0;
 	return file ? (const char *)file->data : "";
 }

@@ -3,6 +3,7 @@
  */
 #include "serve/serve_gate.h"
 
+#include "base/table.h"
 #include "serve/serve_pack.h"
 
 #include <stdio.h>
@@ -67,7 +68,7 @@ void serve_gate_header(struct serve_headers *headers, const char *name, size_t n
 		headers->is_broken = true;
 		return;
 	}
-	for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(once); i++) {
 		if (strcasecmp(name, once[i].name) != 0)
 			continue;
 		headers->is_broken |= *once[i].value != NULL;
@@ -111,7 +112,7 @@ static bool has_cookie(const struct serve_gate *gate, const char *cookies)
 
 static bool is_own_host(const struct serve_gate *gate, const char *host)
 {
-	for (size_t i = 0; host && i < sizeof(gate->hosts) / sizeof(gate->hosts[0]); i++)
+	for (size_t i = 0; host && i < BASE_COUNT(gate->hosts); i++)
 		if (*gate->hosts[i] && strcasecmp(host, gate->hosts[i]) == 0)
 			return true;
 	return false;

@@ -84,7 +84,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 	assert(type);
 	if (!response)
 		return MHD_NO;
-	for (size_t i = 0; i < sizeof(fixed_headers) / sizeof(fixed_headers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(fixed_headers); i++)
 		MHD_add_response_header(response, fixed_headers[i].name, fixed_headers[i].value);
 	MHD_add_response_header(response, "Content-Type", type);
 	r = MHD_queue_response(connection, status, response);
@@ -202,7 +202,7 @@ static void name_file(struct MHD_Response *response, const struct serve_job *job
 {
 	char text[96];
 
-	assert(job->format < sizeof(files) / sizeof(files[0]));
+	assert(job->format < BASE_COUNT(files));
 	if (job->format != SERVE_PAGE)
 		snprintf(text, sizeof(text), "attachment; filename=\"%s.%s\"",
 			 job->spec ? job->spec->name : "sql", files[job->format].ending);

@@ -1,5 +1,6 @@
 /* serve/serve_library.c - see serve_library.h. */
 #include "serve/serve_library.h"
+#include "base/table.h"
 #include "common/library.h"
 
 #ifdef HTTP_LIBRARY
@@ -14,8 +15,7 @@ int serve_library_load(struct hdb_error *err)
 #undef X
 	};
 
-	return library_load(LIBRARY_QUOTED(HTTP_LIBRARY), functions,
-			    sizeof(functions) / sizeof(functions[0]), err);
+	return library_load(LIBRARY_QUOTED(HTTP_LIBRARY), functions, BASE_COUNT(functions), err);
 }
 
 #else

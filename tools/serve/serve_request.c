@@ -91,10 +91,7 @@ static bool names_file(const struct hdb_option_spec *option)
 {
 	static const char *const words[] = { "FILE", "DIR", "PATH" };
 
-	for (size_t i = 0; option->argument && i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(option->argument, words[i]) == 0)
-			return true;
-	return false;
+	return option->argument && BASE_HAS(words, option->argument);
 }
 
 static int add_option(struct serve_job *job, const char *key, const char *value,
@@ -164,7 +161,7 @@ static int add_value_argument(struct serve_job *job, const char *key, const char
 	};
 	uint64_t *number = NULL;
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(known); i++)
 		if (known[i].kind == job->kind && strcmp(known[i].key, key) == 0)
 			number = known[i].number;
 

@@ -3,6 +3,7 @@
  */
 #include "serve/serve_specs.h"
 
+#include "base/table.h"
 #include "serve/serve_answer.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@ static const char *type_name(enum hdb_type type)
 	static const char *const names[] = { "null",   "count", "bytes", "id",    "int",
 					     "double", "bool",  "text",  "double" };
 
-	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "null";
+	return (size_t)type < BASE_COUNT(names) ? names[type] : "null";
 }
 
 static void put_key(struct bytes *out, const char *key, const char *value)

@@ -3,6 +3,8 @@
  */
 #include "serve/serve_warm.h"
 
+#include "base/table.h"
+
 #include <assert.h>
 
 #define REQUEST(query, limit, target, option, value) \
@@ -21,7 +23,7 @@ static const struct {
 #include <serve/serve_warm.rows.h>
 };
 
-#define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
+#define QUESTIONS BASE_COUNT(questions)
 
 struct serve_job *serve_warm_job(size_t number, size_t database_count)
 {

@@ -71,7 +71,7 @@ static const char *const harmless[] = {
 	"table_info",    "table_xinfo",     "table_list",  "database_list",  "module_list",
 	"function_list", "compile_options", "pragma_list", "collation_list",
 };
-#define HARMLESS_COUNT (sizeof(harmless) / sizeof(harmless[0]))
+#define HARMLESS_COUNT BASE_COUNT(harmless)
 
 static bool is_harmless_pragma(const char *name)
 {
@@ -367,11 +367,9 @@ static enum hdb_type type_of(const char *declared)
 		{ "BOOLEAN", HDB_TYPE_BOOL },  { "TEXT", HDB_TYPE_TEXT },
 		{ "DOUBLE", HDB_TYPE_DOUBLE }, { "PERCENT", HDB_TYPE_PERCENT },
 	};
+	const size_t i = declared ? BASE_INDEX(types, declared) : BASE_COUNT(types);
 
-	for (size_t i = 0; declared && i < sizeof(types) / sizeof(types[0]); i++)
-		if (strcmp(types[i].name, declared) == 0)
-			return types[i].type;
-	return HDB_TYPE_INT;
+	return i < BASE_COUNT(types) ? types[i].type : HDB_TYPE_INT;
 }
 
 static int describe(struct heapsql_rows *rows, struct hdb_error *err)

@@ -520,7 +520,7 @@ int sql_register_bounded(struct sqlite3 *sqlite, const base_flag *cancel)
 	};
 	int rc = SQLITE_OK;
 
-	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; rc == SQLITE_OK && i < BASE_COUNT(functions); i++)
 		rc = sqlite3_create_function_v2(
 			sqlite, functions[i].name, functions[i].args,
 			SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,

@@ -644,9 +644,9 @@ bool sql_is_function(const char *name)
 {
 	bool is_one = false;
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(functions); i++)
 		is_one |= sqlite3_stricmp(functions[i].name, name) == 0;
-	for (size_t i = 0; i < sizeof(aggregates) / sizeof(aggregates[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(aggregates); i++)
 		is_one |= sqlite3_stricmp(aggregates[i].name, name) == 0;
 	return is_one;
 }
@@ -656,11 +656,11 @@ int sql_register_functions(struct sql_source *source)
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 	sqlite3 *db = source->sqlite;
 
-	for (size_t i = 0; i < 2 * sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; i < 2 * BASE_COUNT(functions); i++)
 		TRY(sqlite3_create_function_v2(db, functions[i / 2].name,
 					       functions[i / 2].args + (int)(i % 2), flags, source,
 					       functions[i / 2].call, NULL, NULL, NULL));
-	for (size_t i = 0; i < 2 * sizeof(aggregates) / sizeof(aggregates[0]); i++)
+	for (size_t i = 0; i < 2 * BASE_COUNT(aggregates); i++)
 		TRY(sqlite3_create_function_v2(db, aggregates[i / 2].name, 1 + (int)(i % 2), flags,
 					       source, NULL, step_members, aggregates[i / 2].end,
 					       NULL));

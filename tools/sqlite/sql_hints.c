@@ -137,7 +137,7 @@ static bool hint_class(const char *text, char *hint, size_t size)
 	struct sql_word word;
 	char name[NAME_SIZE];
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(words); i++) {
 		if (!find_word(text, words[i], &word))
 			continue;
 		(void)sql_next_word(word.at + word.size, &word);
@@ -223,7 +223,7 @@ bool sql_why_empty(const struct sql_source *source, const char *text, char *why,
 	char name[NAME_SIZE];
 	const char *near;
 
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(ids); i++)
 		for (const char *at = text; next_compared(&at, ids[i], name);)
 			if (strncasecmp(name, "0x", 2) == 0) {
 				snprintf(why, size,

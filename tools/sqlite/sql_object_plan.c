@@ -79,13 +79,13 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	const int code = column_code(shape, info->aConstraint[i].iColumn);
 	size_t no = 0;
 
-	while (no < sizeof(uses) / sizeof(uses[0]) && (uses[no].code != code || uses[no].op != op))
+	while (no < BASE_COUNT(uses) && (uses[no].code != code || uses[no].op != op))
 		no++;
 	/*
 	 * dominator IS NULL is not used if unreachable objects are shown: they have no dominator
 	 * either, but are not at the top of the tree
 	 */
-	if (no == sizeof(uses) / sizeof(uses[0]) ||
+	if (no == BASE_COUNT(uses) ||
 	    (op == SQLITE_INDEX_CONSTRAINT_ISNULL && shape->source->database.all) ||
 	    (uses[no].is_text && strcmp(sqlite3_vtab_collation(info, i), "BINARY") != 0))
 		return 0;

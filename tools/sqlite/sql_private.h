@@ -105,7 +105,7 @@ struct sql_column {
 	{ \
 		declaration, cell \
 	}
-#define SQL_COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
+#define SQL_COLUMNS(array) .columns = (array), .column_count = BASE_COUNT(array)
 
 /* A table or table-valued function. */
 struct sql_table_def {

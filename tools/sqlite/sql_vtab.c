@@ -533,7 +533,7 @@ const char *sql_column_type(enum hdb_type type)
 		[HDB_TYPE_DOUBLE] = "DOUBLE", [HDB_TYPE_PERCENT] = "PERCENT",
 		[HDB_TYPE_BOOL] = "BOOL",
 	};
-	const char *name = (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+	const char *name = (size_t)type < BASE_COUNT(names) ? names[type] : NULL;
 
 	return name ? name : "TEXT";
 }
@@ -613,7 +613,7 @@ const char *sql_type_name(enum hdb_basic_type type)
 		[HDB_BASIC_LONG] = "long",
 	};
 
-	return (size_t)type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
+	return (size_t)type < BASE_COUNT(names) && names[type] ? names[type] : "?";
 }
 
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks)

@@ -170,14 +170,14 @@ static bool take_value(struct series_parser *p, const char *key)
 		return take_kind(p);
 	if (strcmp(key, "classes") == 0)
 		return take_classes(p);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(texts); i++)
 		if (strcmp(key, texts[i].key) == 0)
 			return take_text(p, texts[i].buf, texts[i].size);
 	if (p->at < p->end && *p->at == '"')
 		return take_text(p, other, sizeof(other));
 	if (!take_number(p, &number))
 		return false;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(numbers); i++)
 		if (strcmp(key, numbers[i].key) == 0)
 			*numbers[i].to = number;
 	for (unsigned i = 0; i < SERIES_FIGURES; i++)

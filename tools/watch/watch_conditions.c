@@ -135,16 +135,16 @@ int condition_parse(const char *text, struct condition *out, struct hdb_error *e
 	} words[] = { { "growth", CONDITION_GROWTH },
 		      { "signal", CONDITION_SIGNAL },
 		      { "oom", CONDITION_OOM } };
+	size_t i;
 
 	*out = (struct condition){ 0 };
 	text += strspn(text, " ");
 	if (snprintf(out->text, sizeof(out->text), "%s", text) >= (int)sizeof(out->text))
 		return wrong(out, "expected a shorter condition", err);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(text, words[i].word) == 0) {
-			out->kind = words[i].kind;
-			return HDB_OK;
-		}
+	if ((i = BASE_INDEX(words, text)) < BASE_COUNT(words)) {
+		out->kind = words[i].kind;
+		return HDB_OK;
+	}
 	if (strncmp(text, "every ", 6) == 0) {
 		out->kind = CONDITION_EVERY;
 		return take_duration(out, text + 6) ?

@@ -239,7 +239,7 @@ static void put_units(const uint64_t *bits, uint64_t count, bool is_wide, char *
 static bool builder(const struct heap_shown *o, char *buf, size_t size)
 {
 	uint64_t bits[HEAP_VALUE_STRING * 2];
-	struct heap_slice slice = { .bits = bits, .room = sizeof(bits) / sizeof(bits[0]) };
+	struct heap_slice slice = { .bits = bits, .room = BASE_COUNT(bits) };
 	int64_t count = 0, coder = 0;
 	char text[HEAP_VALUE_STRING];
 	bool is_wide;
@@ -555,7 +555,7 @@ heap_value_function heap_value_function_named(const char *name, size_t name_size
 		{ "binder_proxy", heap_value_binder_proxy },
 	};
 
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(functions); i++)
 		if (strlen(functions[i].name) == name_size &&
 		    memcmp(functions[i].name, name, name_size) == 0)
 			return functions[i].function;

@@ -15,6 +15,6 @@ static const struct heap_value_rule table[] = {
 
 const struct heap_value_rule *heap_value_rules(size_t *count)
 {
-	*count = sizeof(table) / sizeof(table[0]);
+	*count = BASE_COUNT(table);
 	return table;
 }

@@ -184,7 +184,7 @@ static int add_device_rows(struct state *s, struct hdb_error *err)
 	TRY_ERRORS(r = heap_static_value(heap, "android.os.Build$VERSION.SDK_INT", &value, err));
 	if (r == HDB_OK && heap_value_number(&value, &sdk) && sdk > 0)
 		info_number(s->q, "sdk", "Android API level", (uint64_t)sdk);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(texts); i++) {
 		TRY(static_text(heap, texts[i].field, texts[i].path, BASE_TEXT(text), err));
 		if (text[0] || texts[i].is_always)
 			info_text(s->q, texts[i].key, texts[i].help, text[0] ? text : NULL);
@@ -213,7 +213,7 @@ static void add_count_rows(struct state *s)
 		{ "large_bitmap_bytes", "Native memory of the bitmaps", s->large_bytes },
 	};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(numbers); i++)
 		info_number(s->q, numbers[i].key, numbers[i].help, numbers[i].number);
 }
 

@@ -70,9 +70,8 @@ static enum encoding encoding_of(int64_t format)
 {
 	static const enum encoding encodings[] = { JPEG, PNG, WEBP, WEBP, WEBP };
 
-	return format >= 0 && (size_t)format < sizeof(encodings) / sizeof(encodings[0]) ?
-		       encodings[format] :
-		       NO_CONTENTS;
+	return format >= 0 && (size_t)format < BASE_COUNT(encodings) ? encodings[format] :
+								       NO_CONTENTS;
 }
 
 /* Reads the pairs of natives[] and buffers[], as many as both arrays have, but at most `count`. */
@@ -439,7 +438,7 @@ static int bitmap_row(struct query *q, size_t no, struct hdb_error *err)
 	const struct bitmap *b = base_vec_at(&s->list, struct bitmap, no);
 
 	(void)err;
-	assert(no < s->list.count && b->encoding < sizeof(encodings) / sizeof(encodings[0]));
+	assert(no < s->list.count && b->encoding < BASE_COUNT(encodings));
 	query_set_id(q, ID, b->ix);
 	query_set_int(q, WIDTH, b->width);
 	query_set_int(q, HEIGHT, b->height);

@@ -213,7 +213,7 @@ static int diff_row(struct query *q, size_t no, struct hdb_error *err)
 {
 	struct diff *d = q->state;
 
-	assert(d->side_count >= 2 && (size_t)d->by < sizeof(parts) / sizeof(parts[0]));
+	assert(d->side_count >= 2 && (size_t)d->by < BASE_COUNT(parts));
 	return parts[d->by].part->row(q, d, no, err);
 }
 

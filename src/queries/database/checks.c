@@ -48,7 +48,7 @@ static int check_counts(struct query *q, struct query_check_found *found, struct
 	};
 	unsigned count = 0, old = 0;
 
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(want); i++) {
 		struct store_table_info info;
 		const int r = store_table_info(store, want[i].table, &info, err);
 
@@ -203,6 +203,6 @@ static const struct query_check_step steps[] = {
 
 const struct query_check_step *query_check_steps(size_t *count)
 {
-	*count = sizeof(steps) / sizeof(steps[0]);
+	*count = BASE_COUNT(steps);
 	return steps;
 }

@@ -392,7 +392,7 @@ int query_check_totals(struct query *q, struct query_check_found *found, struct 
 
 	TRY(BASE_ALLOC(by_class, (size_t)q->heap->class_count + 1, "classes", err));
 	TRY(count_classes(q, by_class, err));
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]) && found->ok; i++)
+	for (size_t i = 0; i < BASE_COUNT(groups) && found->ok; i++)
 		TRY(compare_totals(q, groups[i], by_class, found, err));
 	if (found->ok)
 		SAY(found, "%" PRIu64 " reachable objects by class, superclass, package and loader",

@@ -101,7 +101,7 @@ static int open_check(struct query *q, struct hdb_error *err)
 		base_stage(q->work, "checking tables", 0, "");
 		TRY(run(q, &steps[i], NULL, &c->rows[c->count++], err));
 	}
-	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(views); i++)
 		TRY(run_strength(q, c, views[i].view, views[i].name, err));
 	for (size_t i = 0; i < c->count; i++)
 		failed += strcmp(c->rows[i].result, "failed") == 0;

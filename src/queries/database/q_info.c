@@ -96,7 +96,7 @@ static int add_dump(struct query *q, struct hdb_error *err)
 	if (q->heap->is_phd)
 		add_phd(q);
 	add_time(q);
-	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	info_meta(q, numbers, BASE_COUNT(numbers));
 	(void)snprintf(text, sizeof(text), "%016" PRIx64,
 		       heap_meta_number(q->heap, "dump.fingerprint", 0));
 	info_text(q, "fingerprint",
@@ -106,11 +106,11 @@ static int add_dump(struct query *q, struct hdb_error *err)
 	if (text[0])
 		info_text(q, "mapping", "Mapping file that restored the names", text);
 	if (text[0])
-		info_meta(q, mapped, sizeof(mapped) / sizeof(mapped[0]));
+		info_meta(q, mapped, BASE_COUNT(mapped));
 	if (heap_meta_number(q->heap, "zeroed.texts", 0))
 		info_meta(q, zeroed, 1);
 	if (heap_meta_number(q->heap, "control.flags", UINT64_MAX) != UINT64_MAX)
-		info_meta(q, control, sizeof(control) / sizeof(control[0]));
+		info_meta(q, control, BASE_COUNT(control));
 	return HDB_OK;
 }
 
@@ -291,7 +291,7 @@ static int add_objects(struct query *q, struct hdb_error *err)
 		    "and classes",
 		    invented);
 	TRY(add_special(q, err));
-	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	info_meta(q, numbers, BASE_COUNT(numbers));
 	TRY(add_reachable(q, err));
 	if (heap_record_count(q->heap, STORE_HEAPS))
 		info_number(q, "heaps", "Android heaps", heap_record_count(q->heap, STORE_HEAPS));
@@ -370,7 +370,7 @@ static int open_info(struct query *q, struct hdb_error *err)
 		return query_become(q, &query_properties, err);
 	if (query_option(q, "sizes"))
 		return query_become(q, &query_sizes, err);
-	for (size_t s = 0; s < sizeof(sections) / sizeof(sections[0]); s++) {
+	for (size_t s = 0; s < BASE_COUNT(sections); s++) {
 		info_section(q, sections[s].name);
 		TRY(sections[s].add(q, err));
 	}

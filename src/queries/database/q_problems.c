@@ -20,14 +20,14 @@ static const struct {
 	}
 #include <queries/database/problems.rows.h>
 };
-static_assert(sizeof(kinds) / sizeof(kinds[0]) ==
+static_assert(BASE_COUNT(kinds) ==
 		      HPROF_PROBLEM_EMPTIED + STORE_PROBLEM_LOST_PACKETS + 1 - STORE_PROBLEM_FIRST,
 	      "a row for each kind");
 
 static void set_kind(struct query *q, uint32_t kind)
 {
 	query_lend_text(q, KIND, kind < STORE_PROBLEM_FIRST ? "unknown" : "other");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(kinds); i++) {
 		if (kinds[i].kind != kind)
 			continue;
 		query_lend_text(q, KIND, kinds[i].name);

@@ -100,7 +100,7 @@ static void add_switches(struct query *q)
 		heap_meta_number(q->heap, "sizes.contended_bytes", LAYOUT_CONTENDED_BYTES);
 	char text[64];
 
-	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(switches); i++)
 		if (heap_meta_number(q->heap, switches[i].meta, 0))
 			info_text(q, "switch",
 				  "VM setting, inferred from the distances between objects",
@@ -124,7 +124,7 @@ static void add_evidence(struct query *q)
 	};
 	char text[1024];
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(texts); i++) {
 		heap_meta_text(q->heap, texts[i].meta, text, sizeof(text));
 		if (text[0])
 			info_text(q, texts[i].key, "Evidence in the dump", text);
@@ -151,7 +151,7 @@ int info_sizes(struct query *q, struct hdb_error *err)
 	(void)err;
 	info_text(q, "model", "Model by which shallow sizes are computed: vm, mat, dump or ahat",
 		  model < 3 ? models[model] : "?");
-	info_meta(q, numbers, sizeof(numbers) / sizeof(numbers[0]));
+	info_meta(q, numbers, BASE_COUNT(numbers));
 	heap_meta_text(q->heap, "sizes.evidence", text, sizeof(text));
 	info_text(q, "evidence", "Evidence in the dump", text);
 	return HDB_OK;
@@ -377,7 +377,7 @@ static void add_basis(struct query *q, const struct tally *t)
 		  "Number of classes whose objects are all too far from the next object" },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(rows); i++) {
 		const uint8_t basis = rows[i].basis;
 
 		info_number(q, rows[i].classes, rows[i].help, t->classes[basis]);

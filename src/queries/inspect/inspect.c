@@ -356,7 +356,7 @@ static int load_resources(struct inspector *inspector, struct hdb_error *err)
 static const struct inspect_rule rules[] = {
 #include <queries/inspect/inspect.rules.h>
 };
-#define RULES (sizeof(rules) / sizeof(rules[0]))
+#define RULES BASE_COUNT(rules)
 _Static_assert(RULES <= INSPECT_RULES_MAX, "rules are bits of a word");
 
 static int parse(struct inspector *inspector, const struct inspect_rule *rule,

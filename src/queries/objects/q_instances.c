@@ -118,7 +118,7 @@ static int first_members(struct query *q, const struct instances *s, uint32_t *i
 /* Returns whether another column has this name, ignoring case. */
 static bool is_taken(const char *name)
 {
-	for (size_t i = 0; i < sizeof(instances_columns) / sizeof(instances_columns[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(instances_columns); i++)
 		if ((i < FIRST_FIELD || i >= FIRST_FIELD + FIELDS_MAX) &&
 		    strcasecmp(instances_columns[i].name, name) == 0)
 			return true;

@@ -11,7 +11,7 @@
 #include <queries/objects/q_objects.query.h>
 
 static const char *const kind_names[] = { "instance", "object array", "primitive array", "class" };
-#define KIND_COUNT (sizeof(kind_names) / sizeof(kind_names[0]))
+#define KIND_COUNT BASE_COUNT(kind_names)
 
 /* The columns of one block; numbers and codes are indexed by COLUMN. */
 struct columns {

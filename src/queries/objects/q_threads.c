@@ -257,7 +257,7 @@ static int set_virtual(struct query *q, struct threads_query *s, struct hdb_erro
 	struct heap_value tid;
 	int r = HDB_NOTFOUND;
 
-	for (size_t i = 0; r == HDB_NOTFOUND && i < sizeof(tid_names) / sizeof(tid_names[0]); i++)
+	for (size_t i = 0; r == HDB_NOTFOUND && i < BASE_COUNT(tid_names); i++)
 		r = heap_field_value(q->heap, s->thread.ix,
 				     (struct heap_field_name){ "java.lang.Thread", tid_names[i] },
 				     &tid, err);

@@ -242,7 +242,7 @@ struct value {
 static int read_value(struct heap *heap, uint32_t ix, struct value *value, struct hdb_error *err)
 {
 	uint64_t bits[VALUE_MAX / 8];
-	struct heap_slice slice = { .bits = bits, .room = sizeof(bits) / sizeof(bits[0]) };
+	struct heap_slice slice = { .bits = bits, .room = BASE_COUNT(bits) };
 	struct heap_utf8 out = { .buf = (char *)value->text, .size = VALUE_MAX };
 	struct heap_object object;
 	struct heap_string string;
@@ -384,7 +384,7 @@ static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, 
 	bool is_name;
 
 	TRY(read_name(s, key_id, name, &is_name, err));
-	for (size_t p = 0; is_name && p < sizeof(pairs) / sizeof(pairs[0]); p++) {
+	for (size_t p = 0; is_name && p < BASE_COUNT(pairs); p++) {
 		uint32_t value_ix;
 		uint64_t value_id;
 		int r;

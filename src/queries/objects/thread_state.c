@@ -65,6 +65,7 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 	struct heap_fields statics;
 	struct heap_value value;
 	char name[NAME_MAX_BYTES];
+	size_t i;
 	int r;
 
 	TRY(no == HEAP_NONE ?
@@ -78,9 +79,9 @@ static int virtual_state(struct heap *heap, uint32_t ix, struct query_thread_sta
 		    statics.value.bits != (value.bits & ~(uint64_t)VIRTUAL_SUSPENDED))
 			continue;
 		TRY(heap_text(heap, statics.field.name_text, name, sizeof(name), err));
-		for (size_t i = 0; i < sizeof(virtual_states) / sizeof(virtual_states[0]); i++)
-			if (strcmp(virtual_states[i].constant, name) == 0)
-				out->name = virtual_states[i].state;
+		i = BASE_INDEX(virtual_states, name);
+		if (i < BASE_COUNT(virtual_states))
+			out->name = virtual_states[i].state;
 	}
 	return r < 0 ? r : HDB_OK;
 }

@@ -440,7 +440,7 @@ static int consumer_row(struct query *q, size_t at, struct hdb_error *err)
 	(void)err;
 	for (; at >= counts[section] + (s->rest[section].groups != 0); section++) {
 		at -= counts[section] + (s->rest[section].groups != 0);
-		assert(section + 1 < sizeof(counts) / sizeof(counts[0]));
+		assert(section + 1 < BASE_COUNT(counts));
 	}
 	if (at == counts[section]) {
 		others_row(q, s, section, &s->rest[section]);

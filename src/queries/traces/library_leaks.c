@@ -30,7 +30,7 @@
 static const struct library_rule library_rules[] = {
 #include <queries/traces/library.rules.h>
 };
-static const size_t library_rule_count = sizeof(library_rules) / sizeof(library_rules[0]);
+static const size_t library_rule_count = BASE_COUNT(library_rules);
 
 /* The device that the heap comes from, as far as the dump records it. */
 struct device {

@@ -427,10 +427,7 @@ bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 
 	if (strncmp(name, package, sizeof(package) - 1) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(boxes) / sizeof(boxes[0]); i++)
-		if (strcmp(name + sizeof(package) - 1, boxes[i]) == 0)
-			return true;
-	return false;
+	return BASE_HAS(boxes, name + sizeof(package) - 1);
 }
 
 static int read_array(struct trace_graph *graph, const struct heap_object *array,

@@ -320,7 +320,7 @@ static const uint8_t root_order[] = {
 	HPROF_ROOT_NATIVE_STACK,  HPROF_ROOT_MONITOR_USED, HPROF_ROOT_JNI_MONITOR,
 	HPROF_ROOT_JNI_LOCAL,     HPROF_ROOT_JNI_GLOBAL,   HPROF_ROOT_JAVA_FRAME,
 };
-#define ROOT_KINDS (sizeof(root_order) / sizeof(root_order[0]))
+#define ROOT_KINDS BASE_COUNT(root_order)
 
 /* Returns the position of a root's kind in this order, or ROOT_KINDS. */
 static unsigned rank_root(const struct store_root *root)

@@ -67,7 +67,7 @@ uint8_t trace_shape_of(struct heap *heap, uint32_t class_no)
 {
 	const char *name = heap_class_name(heap, class_no);
 
-	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(rules); i++)
 		if (strcmp(rules[i].class_name, name) == 0 &&
 		    (!rules[i].own || has_own(heap, class_no, rules[i].own)))
 			return (uint8_t)(i + 1);

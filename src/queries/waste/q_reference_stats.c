@@ -279,7 +279,7 @@ static int set_facts(struct query *q, const struct stats *s, struct hdb_error *e
 				 levels.bytes[ANALYSIS_UNREACHABLE]);
 	query_fact(q, "references", s->key_count);
 	query_fact(q, "unreachable_references", s->unreachable);
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (unsigned i = 0; i < BASE_COUNT(names); i++) {
 		query_fact(q, names[i].objects, levels.count[i]);
 		query_fact(q, names[i].shallow, levels.bytes[i]);
 	}
