@@ -59,8 +59,7 @@ struct derive {
 	bool is_near_over;                  /* whether `near` is no longer used */
 	/* referrers of a few objects; see referrers.c */
 	struct {
-		struct base_vec wanted; /* uint32_t: the objects */
-		size_t found;           /* number of these that passes have included */
+		struct base_vec wanted; /* uint32_t: objects for the next pass */
 		struct base_vec pairs;  /* uint64_t: object times 2^32, plus referrer; ascending */
 		unsigned passes;
 	} few;

@@ -26,6 +26,8 @@
  */
 #define PASSES_MAX 3u
 #define PAIRS_MAX 65536u
+/* The referrer in the mark after the pairs of an object. */
+#define NO_REFERRER UINT32_MAX
 
 struct turn {
 	struct derive *derive;
@@ -362,26 +364,42 @@ static int collect_few(struct turn *t, uint32_t from, const uint32_t *to, uint64
 	return HDB_OK;
 }
 
-/* Finds the referrers of the objects that no pass has included. */
+/*
+ * Finds the referrers of the wanted objects. The pairs of each object end with a mark, so that an
+ * object without referrers has a pair too.
+ */
 static int find_all_few(struct derive *derive, struct hdb_error *err)
 {
 	BASE_SCOPED(release) struct turn t = { .derive = derive, .take = collect_few };
-	struct base_vec *wanted = &derive->few.wanted;
+	struct base_vec *wanted = &derive->few.wanted, *pairs = &derive->few.pairs;
+	const size_t before = pairs->count;
+	int r;
 
 	heap_references(derive->heap, &t.big);
 	TRY(base_big_alloc(derive->work, &t.degree,
 			   base_bit_words(derive->heap->object_count) * sizeof(uint64_t),
 			   "referrers", err));
-	for (size_t i = derive->few.found; i < wanted->count; i++)
+	for (size_t i = 0; i < wanted->count; i++)
 		base_bit_put(t.degree.data, *base_vec_at(wanted, uint32_t, i));
-	TRY(derive_each_references(derive, "finding referrers", take_block, &t, err));
-	base_vec_sort(&derive->few.pairs, sizeof(uint64_t), base_compare_u64);
-	derive->few.passes++;
-	if (derive->few.pairs.count > PAIRS_MAX) {
-		wanted->count = 0;
+	r = derive_each_references(derive, "finding referrers", take_block, &t, err);
+	if (r == HDB_OK && pairs->count > PAIRS_MAX) {
+		wanted->count = pairs->count = 0;
 		derive->few.passes = PASSES_MAX;
+		return HDB_OK;
 	}
-	derive->few.found = wanted->count;
+	for (size_t i = 0; r == HDB_OK && i < wanted->count; i++) {
+		const uint64_t mark =
+			(uint64_t)*base_vec_at(wanted, uint32_t, i) << 32 | NO_REFERRER;
+
+		r = base_vec_push(pairs, &mark, sizeof(mark), err);
+	}
+	/* the pairs of an incomplete pass would look complete */
+	if (r < 0)
+		pairs->count = before;
+	TRY(r);
+	base_vec_sort(pairs, sizeof(uint64_t), base_compare_u64);
+	derive->few.passes++;
+	wanted->count = 0;
 	return HDB_OK;
 }
 
@@ -393,29 +411,28 @@ int derive_expect_referrers(struct derive *derive, const uint32_t *ixs, size_t c
 	return HDB_OK;
 }
 
-static bool is_found(const struct derive *derive, uint32_t ix)
-{
-	size_t i = 0;
-
-	while (i < derive->few.found && *base_vec_at(&derive->few.wanted, uint32_t, i) != ix)
-		i++;
-	return i < derive->few.found;
-}
-
-/* Copies the referrers of an object, each once. */
-static int copy_few(const struct derive *derive, uint32_t ix, size_t max, struct base_vec *out,
-		    struct hdb_error *err)
+/* Returns the index of the first pair of an object, or SIZE_MAX if no pass has included it. */
+static size_t find_few(const struct derive *derive, uint32_t ix)
 {
 	const uint64_t *pairs = derive->few.pairs.data;
-	const size_t count = derive->few.pairs.count;
-	struct base_search search = base_search_in(count);
+	struct base_search search = base_search_in(derive->few.pairs.count);
 
 	while (base_search_next(&search))
 		base_search_step(&search, pairs[search.mid] < (uint64_t)ix << 32);
-	for (size_t i = search.low; i < count && pairs[i] >> 32 == ix && out->count < max; i++) {
+	return search.low < derive->few.pairs.count && pairs[search.low] >> 32 == ix ? search.low :
+										       SIZE_MAX;
+}
+
+/* Copies the referrers of an object, each once. Its mark comes after them. */
+static int copy_few(const struct derive *derive, size_t first, size_t max, struct base_vec *out,
+		    struct hdb_error *err)
+{
+	const uint64_t *pairs = derive->few.pairs.data;
+
+	for (size_t i = first; (uint32_t)pairs[i] != NO_REFERRER && out->count < max; i++) {
 		const uint32_t from = (uint32_t)pairs[i];
 
-		if (i == search.low || pairs[i] != pairs[i - 1])
+		if (i == first || pairs[i] != pairs[i - 1])
 			TRY(base_vec_push(out, &from, sizeof(from), err));
 	}
 	return HDB_OK;
@@ -426,16 +443,17 @@ int derive_referrers_of(struct derive *derive, uint32_t ix, size_t max, struct b
 {
 	struct store_lists lists;
 	const uint32_t *batch;
-	size_t count = 1;
+	size_t count = 1, first = find_few(derive, ix);
 
 	out->count = 0;
-	if (!is_found(derive, ix) && derive->few.passes < PASSES_MAX &&
+	if (first == SIZE_MAX && derive->few.passes < PASSES_MAX &&
 	    !derive_has(derive, STORE_REFERRERS)) {
 		TRY(derive_expect_referrers(derive, &ix, 1, err));
 		TRY(find_all_few(derive, err));
+		first = find_few(derive, ix);
 	}
-	if (is_found(derive, ix))
-		return copy_few(derive, ix, max, out, err);
+	if (first != SIZE_MAX)
+		return copy_few(derive, first, max, out, err);
 	TRY(derive_referrers(derive, &lists, err));
 	TRY(store_lists_begin(&lists, ix, NULL, err));
 	while (count && out->count < max) {
