@@ -5,9 +5,6 @@
  *
  * A value shared by most entries shows where the entries come from ("tenant-17" in 85 % of the
  * keys). A value shared by all entries, or a field with only two values, is not informative.
- *
- * Points in time are recognised by field names, because a past expiry date is a fault and a past
- * date of birth is not.
  */
 #include "queries/explain/entry_private.h"
 
@@ -50,38 +47,6 @@
 #define ENTRIES_COUNTED 1000000u
 /* Minimum average number of keys per form. */
 #define FORM_KEYS 20u
-/*
- * Keys that are dates are reported if the oldest date is at least this old and the newest is close
- * to the date of the dump.
- */
-#define DATES_OLD_DAYS 30u
-#define DATES_NEW_DAYS 2u
-/* Maximum value that is interpreted as a number of attempts. */
-#define TRIES_MAX 100000u
-/*
- * Range of millisecond values that are interpreted as points in time: the years 2001 to 2286. The
- * same range applies to seconds.
- */
-#define TIME_MIN_MS 1000000000000u
-#define TIME_MAX_MS 10000000000000u
-
-/*
- * Parts of field names in lower case, in order of preference. "at" must be the whole name, or the
- * name must end with "At".
- */
-static const struct {
-	const char *part;
-	uint8_t kind;
-} times[] = {
-	{ "expir", TIME_EXPIRY },      { "lastacc", TIME_USE },        { "lastus", TIME_USE },
-	{ "lastseen", TIME_USE },      { "lasttouch", TIME_USE },      { "lastactiv", TIME_USE },
-	{ "lastread", TIME_USE },      { "lastrequest", TIME_USE },    { "lastping", TIME_USE },
-	{ "lastheartbeat", TIME_USE }, { "created", TIME_BEGIN },      { "creation", TIME_BEGIN },
-	{ "timestamp", TIME_BEGIN },   { "submitted", TIME_BEGIN },    { "queued", TIME_BEGIN },
-	{ "received", TIME_BEGIN },    { "time", TIME_BEGIN },         { "version", TIME_VERSION },
-	{ "revision", TIME_VERSION },  { "generation", TIME_VERSION }, { "attempts", TIME_TRIES },
-	{ "retries", TIME_TRIES },     { "retrycount", TIME_TRIES },
-};
 
 bool entry_is_own(struct heap *heap, uint32_t class_no)
 {
@@ -111,122 +76,6 @@ static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t
 	}
 	TRY_FOUND(heap_string(heap, ix, text, sizeof(text), err));
 	*out = XXH3_64bits_withSeed(text, strlen(text), base_hash_seed());
-	return HDB_OK;
-}
-
-/* ---- points in time ---- */
-
-static enum time_kind time_kind_of(const char *name)
-{
-	const size_t size = strlen(name);
-	char lower[EXPLAIN_CONTENT_MAX];
-
-	for (size_t i = 0; i <= size; i++)
-		lower[i] = (char)tolower((unsigned char)name[i]);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (strstr(lower, times[i].part))
-			return (enum time_kind)times[i].kind;
-	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?
-		       TIME_BEGIN :
-		       TIME_NONE;
-}
-
-/*
- * Returns the number of milliseconds from 1970 to a day (days_from_civil, proleptic Gregorian
- * calendar).
- */
-static uint64_t day_ms(uint64_t year, uint64_t month, uint64_t day)
-{
-	const uint64_t y = year - (month <= 2), of_year = (153 * ((month + 9) % 12) + 2) / 5;
-
-	return (y * 365 + y / 4 - y / 100 + y / 400 + of_year + day - 719469) * DAY_MS;
-}
-
-/* Counts a number, or a point in time in milliseconds. */
-static void add_point(struct value_field *field, uint64_t number)
-{
-	if (!field->points++ || number < field->oldest_ms)
-		field->oldest_ms = number;
-	if (number > field->newest_ms)
-		field->newest_ms = number;
-}
-
-/* Counts a point in time that is given in milliseconds or seconds. */
-static void add_ms(const struct looking *l, struct value_field *field, uint64_t ms)
-{
-	if (ms < TIME_MAX_MS / 1000)
-		ms *= 1000;
-	if (ms < TIME_MIN_MS || ms > TIME_MAX_MS)
-		return;
-	add_point(field, ms);
-	field->past += ms + (field->time == TIME_EXPIRY ? 0 : DAY_MS) < l->now_ms;
-}
-
-/* Adds the time that an object represents: a date or time of java.time, or a Date. */
-static int add_date(const struct looking *l, struct value_field *field, uint32_t ix,
-		    struct hdb_error *err)
-{
-	struct heap *heap = l->session->heap;
-	struct heap_value time, year, month, day = { .bits = 1 };
-	int r;
-
-	if (!heap_is_platform_class(heap_class_name_of(heap, ix)))
-		return HDB_OK;
-	TRY_ERRORS(r = heap_path_value(heap, ix, "seconds|fastTime", &time, err));
-	if (r == HDB_OK && time.type == HPROF_LONG)
-		add_ms(l, field, time.bits);
-	/* A local date in a value belongs to the application's domain, such as a date of birth. */
-	if (field != &l->dates)
-		return HDB_OK;
-	TRY_FOUND(heap_path_value(heap, ix, "year|date.year|dateTime.date.year", &year, err));
-	TRY_FOUND(heap_path_value(heap, ix, "month|date.month|dateTime.date.month", &month, err));
-	TRY_ERRORS(heap_path_value(heap, ix, "day|date.day|dateTime.date.day", &day, err));
-	if (year.bits > 1900 && year.bits < 3000 && month.bits - 1 < 12)
-		add_ms(l, field, day_ms(year.bits, month.bits, day.bits & 31));
-	return HDB_OK;
-}
-
-/* Adds the date that begins in a string such as 2026-11-29 or 20261129. */
-static void add_day_of(const struct looking *l, struct value_field *field, const char *text)
-{
-	for (; *text; text++) {
-		const size_t digits = strspn(text, "0123456789");
-		unsigned year = 0, month = 0, day = 0;
-
-		if ((digits == 4 && sscanf(text, "%4u-%2u-%2u", &year, &month, &day) == 3) ||
-		    (digits == 8 && sscanf(text, "%4u%2u%2u", &year, &month, &day) == 3)) {
-			if (year >= 2000 && year < 2100 && month - 1 < 12 && day - 1 < 31)
-				add_ms(l, field, day_ms(year, month, day));
-			return;
-		}
-		text += digits ? digits - 1 : 0;
-	}
-}
-
-/* Returns whether a field contains a number of versions or attempts rather than a point in time. */
-static bool is_counter(const struct value_field *field)
-{
-	return field->time == TIME_VERSION || field->time == TIME_TRIES;
-}
-
-/* Adds the version number or point in time in a field. */
-static int add_time(const struct looking *l, struct value_field *field,
-		    const struct heap_value *value, struct hdb_error *err)
-{
-	int64_t number;
-	uint32_t ix;
-
-	if (value->type == HPROF_OBJECT) {
-		TRY_FOUND(heap_find(l->session->heap, value->bits, &ix, err));
-		return is_counter(field) ? HDB_OK : add_date(l, field, ix, err);
-	}
-	if (!is_counter(field)) {
-		if (value->type == HPROF_LONG)
-			add_ms(l, field, value->bits);
-		return HDB_OK;
-	}
-	if (heap_value_number(value, &number) && number > 0)
-		add_point(field, (uint64_t)number);
 	return HDB_OK;
 }
 
@@ -316,7 +165,7 @@ static int add_prefixes(struct looking *l, uint32_t ix, bool is_key, struct hdb_
 	TRY_FOUND(heap_string(l->session->heap, ix, text, sizeof(text), err));
 	if (is_key) {
 		TRY(add_form(l, ix, text, err));
-		add_day_of(l, &l->dates, text);
+		entry_add_day(l, &l->dates, text);
 	}
 	if (is_key || !l->has_keys)
 		entry_add_uuid(l, text);
@@ -391,7 +240,7 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 		if (!field->name[0]) {
 			TRY(heap_text(l->session->heap, fields.field.name_text, field->name,
 				      sizeof(field->name), err));
-			field->time = (uint8_t)(are_own ? time_kind_of(field->name) : TIME_NONE);
+			field->time = (uint8_t)(are_own ? entry_time_kind(field->name) : TIME_NONE);
 			field->type = fields.value.type;
 			if (are_own && fields.value.type == HPROF_BOOLEAN)
 				field->is_closed =
@@ -406,7 +255,7 @@ static int add_fields(struct looking *l, uint32_t ix, bool are_own, struct hdb_e
 			field->past += (fields.value.bits & 1) != field->is_inverse;
 		}
 		if (field->time && fields.value.bits)
-			TRY(add_time(l, field, &fields.value, err));
+			TRY(entry_add_time(l, field, &fields.value, err));
 		if (fields.value.type != HPROF_OBJECT)
 			continue;
 		if (is_weighed && fields.value.bits)
@@ -454,7 +303,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 			break;
 		part = fields.value.bits;
 		if (fields.value.type == HPROF_OBJECT && part) {
-			TRY(add_time(l, &l->dates, &fields.value, err));
+			TRY(entry_add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
 		}
 		if (no < KEY_FIELDS && l->is_map)
@@ -477,11 +326,11 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 		return HDB_OK;
 	}
 	if (strcmp(name, "java.lang.Long") != 0 && strcmp(name, "java.lang.Integer") != 0)
-		return add_date(l, &l->dates, ix, err);
+		return entry_add_date(l, &l->dates, ix, err);
 	TRY_FOUND(heap_path_value(heap, ix, "value", &value, err));
 	/* Numbers that could be times in seconds are more likely IDs. */
 	if (value.type == HPROF_LONG && value.bits >= TIME_MIN_MS)
-		add_ms(l, &l->dates, value.bits);
+		entry_add_ms(l, &l->dates, value.bits);
 	return HDB_OK;
 }
 
@@ -771,35 +620,6 @@ static int find_share(struct looking *l, struct explain_facts *out, struct hdb_e
 	return HDB_OK;
 }
 
-/* Formats an age: "3 days", "1 hour". */
-void entry_age_text(uint64_t ms, struct base_text to)
-{
-	static const struct {
-		uint64_t ms;
-		const char *name;
-	} units[] = { { DAY_MS, "day" }, { 3600000, "hour" }, { 60000, "minute" } };
-	size_t i = 0;
-
-	while (i < 2 && ms < 2 * units[i].ms)
-		i++;
-	(void)snprintf(to.buf, to.size, "%" PRIu64 " %s%s", ms / units[i].ms, units[i].name,
-		       ms / units[i].ms == 1 ? "" : "s");
-}
-
-/*
- * Facts about each kind of point in time: the field, the share in the past, and the oldest point.
- */
-static const struct {
-	enum explain_fact field, percent, age;
-} time_facts[] = {
-	[TIME_EXPIRY] = { EXPLAIN_FACT_expiry_field, EXPLAIN_FACT_expired_percent,
-			  EXPLAIN_FACT_expired_age },
-	[TIME_USE] = { EXPLAIN_FACT_use_field, EXPLAIN_FACT_unused_percent,
-		       EXPLAIN_FACT_unused_age },
-	[TIME_BEGIN] = { EXPLAIN_FACT_begin_field, EXPLAIN_FACT_begun_percent,
-			 EXPLAIN_FACT_begun_age },
-};
-
 /* Names a field: "Token.expiresAt". */
 void entry_set_field(const struct looking *l, const struct value_field *field, enum explain_fact to,
 		     struct explain_facts *out)
@@ -809,63 +629,6 @@ void entry_set_field(const struct looking *l, const struct value_field *field, e
 	(void)snprintf(name, sizeof(name), "%.*s.%s", (int)EXPLAIN_CONTENT_MAX - 1,
 		       explain_short_class(l->session->heap, l->value_class), field->name);
 	explain_fact_text(out, to, name);
-}
-
-/* Reports version numbers if they differ in nearly all entries. */
-static void set_versions(const struct looking *l, const struct value_field *field, uint64_t entries,
-			 struct explain_facts *out)
-{
-	const uint64_t span = field->newest_ms - field->oldest_ms;
-
-	if (field->points * 10 < l->entries * 9 || span < entries / 2 || span > entries * 2)
-		return;
-	entry_set_field(l, field, EXPLAIN_FACT_version_field, out);
-	explain_fact_set(out, EXPLAIN_FACT_first_version, (double)field->oldest_ms);
-	explain_fact_set(out, EXPLAIN_FACT_last_version, (double)field->newest_ms);
-}
-
-/* Reports the lowest number of attempts if every value has an attempt counter. */
-static void set_tries(const struct looking *l, const struct value_field *field,
-		      struct explain_facts *out)
-{
-	if (field->points < l->entries || field->newest_ms > TRIES_MAX ||
-	    strncmp(field->name, "max", 3) == 0)
-		return;
-	entry_set_field(l, field, EXPLAIN_FACT_tries_field, out);
-	explain_fact_set(out, EXPLAIN_FACT_least_tries, (double)field->oldest_ms);
-}
-
-/* Reports keys that are dates, if they begin long ago and continue to the time of the dump. */
-static void set_dates(const struct looking *l, struct explain_facts *out)
-{
-	const struct value_field *dates = &l->dates;
-	char age[EXPLAIN_CONTENT_MAX];
-
-	if (dates->points * 10 < l->entries * 9 ||
-	    l->now_ms < dates->oldest_ms + DATES_OLD_DAYS * (uint64_t)DAY_MS ||
-	    l->now_ms > dates->newest_ms + DATES_NEW_DAYS * (uint64_t)DAY_MS ||
-	    dates->newest_ms > l->now_ms + DAY_MS)
-		return;
-	entry_age_text(l->now_ms - dates->oldest_ms, BASE_TEXT(age));
-	explain_fact_text(out, EXPLAIN_FACT_oldest_key, age);
-	explain_fact_text(out, EXPLAIN_FACT_key_noun, l->noun);
-}
-
-static void set_time(const struct looking *l, const struct value_field *field,
-		     struct explain_facts *out)
-{
-	const enum explain_fact to = time_facts[field->time].field;
-	char age[EXPLAIN_CONTENT_MAX];
-
-	/* skip fields that few values have, and all but the first field of a kind */
-	if (field->points * 2 < l->entries || out->figures[to].kind != BASE_NOTHING ||
-	    field->oldest_ms >= l->now_ms)
-		return;
-	entry_set_field(l, field, to, out);
-	entry_age_text(l->now_ms - field->oldest_ms, BASE_TEXT(age));
-	explain_fact_text(out, time_facts[field->time].age, age);
-	explain_fact_set(out, time_facts[field->time].percent,
-			 (double)field->past * 100 / (double)field->points);
 }
 
 /* Reports how many of the entries are closed. */
@@ -907,12 +670,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	const struct value_field *most = &l->fields[0];
 
 	for (size_t i = 0; i < VALUE_FIELDS; i++) {
-		if (l->fields[i].time == TIME_VERSION)
-			set_versions(l, &l->fields[i], entries, out);
-		else if (l->fields[i].time == TIME_TRIES)
-			set_tries(l, &l->fields[i], out);
-		else if (l->fields[i].time && l->now_ms)
-			set_time(l, &l->fields[i], out);
+		entry_set_time(l, &l->fields[i], entries, out);
 		if (l->fields[i].is_closed && l->fields[i].points * 2 >= l->entries) {
 			entry_set_field(l, &l->fields[i], EXPLAIN_FACT_closed_field, out);
 			set_closed(l,
@@ -930,7 +688,7 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 		set_closed(l, &l->below, out);
 	}
 	if (l->dates.points)
-		set_dates(l, out);
+		entry_set_dates(l, out);
 	if (l->value_class != HEAP_NONE)
 		explain_fact_text(out, EXPLAIN_FACT_value_kind,
 				  heap_class_name(heap, l->value_class));

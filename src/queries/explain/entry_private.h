@@ -1,7 +1,7 @@
 /*
  * queries/explain/entry_private.h - declarations shared by the files that examine the entries of a
- * collection: entry_facts.c, entry_kinds.c, which describes kinds of keys and values, and
- * key_hashes.c.
+ * collection: entry_facts.c, entry_times.c, key_hashes.c, and entry_kinds.c, which describes kinds
+ * of keys and values.
  */
 #ifndef QUERIES_EXPLAIN_ENTRY_PRIVATE_H
 #define QUERIES_EXPLAIN_ENTRY_PRIVATE_H
@@ -20,6 +20,12 @@
 #define VALUE_FIELDS 24u
 #define KEY_FIELDS 8u
 #define DAY_MS 86400000u
+/*
+ * Range of millisecond values that are interpreted as points in time: the years 2001 to 2286. The
+ * same range applies to seconds.
+ */
+#define TIME_MIN_MS 1000000000000u
+#define TIME_MAX_MS 10000000000000u
 /* Number of entries of each collection that are compared. */
 #define ENTRIES_COMPARED 64u
 /* Maximum number of slots read for this purpose, because a table may be large and nearly empty. */
@@ -131,7 +137,26 @@ bool entry_is_own(struct heap *heap, uint32_t class_no);
 void entry_set_field(const struct looking *l, const struct value_field *field, enum explain_fact to,
 		     struct explain_facts *out);
 
-/* Writes an age: "3 days", "1 hour". */
+/* ---- entry_times.c ---- */
+
+/* Returns what a field of this name contains. */
+enum time_kind entry_time_kind(const char *name);
+/* Counts a point in time that is given in milliseconds or seconds. */
+void entry_add_ms(const struct looking *l, struct value_field *field, uint64_t ms);
+/* Adds the time that an object represents: a date or time of java.time, or a Date. */
+int entry_add_date(const struct looking *l, struct value_field *field, uint32_t ix,
+		   struct hdb_error *err);
+/* Adds the date that begins in a string such as 2026-11-29 or 20261129. */
+void entry_add_day(const struct looking *l, struct value_field *field, const char *text);
+/* Adds the version number or point in time in a field. */
+int entry_add_time(const struct looking *l, struct value_field *field,
+		   const struct heap_value *value, struct hdb_error *err);
+/* Reports the version numbers, attempts or points in time in a field. */
+void entry_set_time(const struct looking *l, const struct value_field *field, uint64_t entries,
+		    struct explain_facts *out);
+/* Reports keys that are dates, if they begin long ago and continue to the time of the dump. */
+void entry_set_dates(const struct looking *l, struct explain_facts *out);
+/* Formats an age: "3 days", "1 hour". */
 void entry_age_text(uint64_t ms, struct base_text to);
 
 /* ---- key_hashes.c ---- */
