@@ -62,7 +62,7 @@ futures|Causes$Requests.pending (static) holds 12,000|12,000 CompletableFutures 
 keys|holds 12,000 entries|Of the 12,000 keys (Causes$Key) of a HashMap, 99 % have the same field
 board|Causes$Tickets.waiting (static) holds 12,000|Causes$Ticket.status is SHIPPED
 audit|Causes$Tenants.audit (static) holds 30,000 Causes$Entity|one entry of a map, tenant-17
-lru|Causes$Lru.pages|It is full: Causes$Lru.max is 12,000, and it has 12,000 entries.
+lru|Causes$Lru.pages|One of its collections is full: Causes$Lru.max is 12,000, and it has 12,000 entries.
 changedkeys|Causes$Slots.all (static) holds 12,000|Of the 12,000 keys (Causes$Slot) of a ConcurrentHashMap, 5
 changedlists|Causes$Slots.routes (static) holds 12,000|Of the 12,000 keys (ArrayList) of a HashSet, 99 % were
 refqueue|holds 60,000 PhantomReference|60,000 references (PhantomReference) wait in a ReferenceQueue

@@ -415,7 +415,6 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 		out->named++;
 	}
 	out->more = found.more;
-	out->is_own_fields = true;
 	return HDB_OK;
 }
 

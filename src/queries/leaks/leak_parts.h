@@ -151,8 +151,6 @@ struct query_leak_owner {
 	size_t named;    /* number of entries in the list; 0 means that no owner was found */
 	uint64_t more;   /* number of further owners */
 	bool has_others; /* whether there may be more owners, because the search stopped early */
-	/* whether the list contains fields of the object at the end of the path */
-	bool is_own_fields;
 	/* rule that chose the owners, and its reason; static strings in leak_holders.c */
 	const char *rule;
 	const char *why;

@@ -169,7 +169,7 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 
 void leak_owner_text(const struct query_leak_owner *o, struct base_text to)
 {
-	const bool is_whole = !o->more && !o->has_others && !o->is_own_fields;
+	const bool is_whole = !o->more && !o->has_others;
 
 	to.buf[0] = '\0';
 	if (o->top.kind) {
