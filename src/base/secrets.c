@@ -450,7 +450,7 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 }
 
 /*
- * Returns the next word, after *at, with which the plain name ends. *at must be 0 for the first
+ * Returns the next word, after *at, that the plain name ends with. *at must be 0 for the first
  * call.
  */
 static const struct word *next_key(const struct base_secrets *s, const uint8_t *name, size_t size,

@@ -35,8 +35,9 @@ struct graph_paths {
 };
 
 /*
- * Begins at `target`. `graph` and the pointers in `opt` (which may be NULL) are borrowed. An
- * unreachable target has no paths. The caller must release *paths even after a failure.
+ * Begins a search from `target`. `graph` and the pointers in `opt` (which may be NULL) are
+ * borrowed. An unreachable target has no paths. The caller must release *paths even after a
+ * failure.
  */
 int graph_paths_init(struct graph_paths *paths, const struct graph_access *graph, uint32_t target,
 		     const struct graph_paths_options *opt, struct hdb_error *err);

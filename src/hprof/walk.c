@@ -135,18 +135,19 @@ static int no_record(struct hprof_walk *walk, enum hprof_event *event, struct hd
 	if (rc > 0 && !found.is_record) {
 		hprof_walk_go_on(walk, walk->record.body_offset);
 		walk->state = STATE_OPEN;
-		return hprof_walk_problem(
-			walk, event, &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at, 9 },
-			"unknown record 0x%02x at offset %" PRIu64 ": read as a heap dump segment",
-			walk->record.tag, at);
+		return hprof_walk_problem(walk, event,
+					  &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at, 9 },
+					  "unknown record 0x%02x at offset %" PRIu64
+					  " was read as a heap dump segment",
+					  walk->record.tag, at);
 	}
 	if (rc > 0) {
 		hprof_walk_go_on(walk, walk->record.body_offset + walk->record.body_size);
 		return hprof_walk_problem(walk, event,
 					  &(struct hprof_loss){ HPROF_PROBLEM_UNKNOWN_TAG, at,
 								walk->next_record - at },
-					  "unknown record 0x%02x of %" PRIu64
-					  " bytes at offset %" PRIu64 ": skipped",
+					  "skipped unknown record 0x%02x of %" PRIu64
+					  " bytes at offset %" PRIu64,
 					  walk->record.tag, walk->record.body_size, at);
 	}
 	rc = hprof_walk_search_all(walk, at + 1, &found, err);

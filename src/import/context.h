@@ -229,7 +229,7 @@ struct import_evidence {
 /* Flat values of value classes, whose IDs are not addresses. See flat.c. */
 struct import_flat {
 	bool is_numbered; /* whether the dump numbers its objects, so that no ID is an address */
-	bool has_odd_ids; /* whether IDs are addresses of which some are not multiples of 8 */
+	bool has_odd_ids; /* whether IDs are addresses, some of which are not multiples of 8 */
 	/* instances with IDs up to this one are flat values; 0 if there are no flat values */
 	uint64_t last;
 	uint64_t count; /* number of flat values */

@@ -35,7 +35,7 @@ struct import_prescan_class {
 /* Instances and arrays that follow each other without gaps. None of them has ID 0. */
 struct import_prescan_run {
 	uint64_t start;
-	struct hprof_sub last;     /* the last object, with which the run ends */
+	struct hprof_sub last;     /* the last object of the run */
 	size_t first_id, id_count; /* entries of `ids`, in file order */
 	size_t first_class, class_count;
 	size_t first_piece, piece_count;

@@ -154,7 +154,7 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 	b.appends = out->has_fields && (model->keeps_super_gaps || out->is_contended);
 	if (model->keeps_super_gaps && out->end % model->reference_bytes) {
 		/*
-		 * This option restores the rules before JDK 15, by which superclasses end at a
+		 * This option restores the rules before JDK 15, under which superclasses end at a
 		 * multiple of the reference size.
 		 */
 		const uint64_t end = layout_round(out->end, model->reference_bytes);

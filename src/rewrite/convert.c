@@ -11,8 +11,8 @@
 #include <assert.h>
 
 /*
- * Changes the size of IDs: those that the format defines, and those in reference fields of
- * instances, which are found with the help of the classes.
+ * Changes the size of IDs: the IDs that the format defines, and the IDs in reference fields of
+ * instances. The classes show where these fields are.
  */
 
 /*

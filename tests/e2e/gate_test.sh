@@ -347,7 +347,7 @@ wrong 'checks:\n  a: { objects: <= 3 }\n' '2:17: expected a class, pattern, load
 wrong 'checks:\n  a: { leaks: X <= 1 }\n' '2:15: this measure takes neither'
 wrong 'checks:\n  a: { leaks: none, secrets: none }\n' '2:21: a check must have only one measure'
 wrong 'checks:\n  a: { leaks: none }\n  a: { leaks: none }\n' '3:3: two checks have this name'
-wrong 'checks:\n  a: { growth: <= 3 % }\n' '2:3: growth needs --baseline OLD'
+wrong 'checks:\n  a: { growth: <= 3 % }\n' '2:3: growth requires --baseline OLD'
 wrong 'checks:\n  a:\n    leaks: |\n      none\n' '3:12: expected a value on one line'
 wrong 'checks:\n  a: { leaks: none }\n---\nchecks:\n  a: { secrets: none }\n' '3:1: expected a single document'
 wrong 'margin: 5 %\nmargin: 6 %\n' '2:1: expected a single margin'

@@ -70,7 +70,7 @@ done
 heapdb leaks --db "$1/heap.heapdb" --limit 1 | grep -q 'Growing.SESSIONS' || fail "the database"
 # A second writer is refused. SIGTERM ends it with that signal, and the series is complete.
 heapdb watch --all --dir 'a b' 2>err && fail "two writers"
-has err "another .heapdb watch. is writing it"
+has err "another .heapdb watch. is writing to it"
 kill "$watch"
 code=0
 wait "$watch" || code=$?

@@ -214,7 +214,7 @@ static void test_second_writer(void **state)
 
 	(void)state;
 	assert_int_equal(series_open(path, LIMIT, &other, &err), HDB_EIO);
-	assert_non_null(strstr(err.message, "another `heapdb watch` is writing it"));
+	assert_non_null(strstr(err.message, "another `heapdb watch` is writing to it"));
 	series_close(s);
 	s = open_series(LIMIT);
 	series_close(s);

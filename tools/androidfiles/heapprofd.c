@@ -23,7 +23,8 @@
 #define NAME_BYTES 512
 /* Maximum number of frames in a stack. */
 #define FRAMES_MAX 2048u
-/* Maximum size of a message to which others refer; it limits the cost of repeated references. */
+/* Maximum size of a message to which other messages refer. Limits the cost of repeated
+ * references. */
 #define MESSAGE_MAX 16384u
 /* Maximum bytes or count of a stack, so that the sum over a whole tree stays below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)

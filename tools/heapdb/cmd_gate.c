@@ -363,8 +363,8 @@ static int check_baseline(struct cli *cli, const struct gate_budget *budget)
 
 		if ((c->measure == GATE_GROWTH || c->measure == GATE_FINGERPRINTS) &&
 		    !cli->opt.baseline)
-			return cli_usage(cli, "%s:%zu:%zu: %s needs --baseline OLD", budget->path,
-					 c->line, c->column, gate_words[c->measure]);
+			return cli_usage(cli, "%s:%zu:%zu: %s requires --baseline OLD",
+					 budget->path, c->line, c->column, gate_words[c->measure]);
 	}
 	return HDB_OK;
 }

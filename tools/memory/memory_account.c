@@ -111,8 +111,8 @@ static void drop_merged(struct memory *m)
 }
 
 /*
- * Finds the heap if its address is unknown: it is assumed to be where that many bytes are reserved,
- * beginning at a multiple of 1 MiB.
+ * Finds the heap if its address is unknown. It is assumed to be the first range that begins at a
+ * multiple of 1 MiB and has the reserved size of the heap.
  */
 static int find_heap(struct memory *m, struct hdb_error *err)
 {

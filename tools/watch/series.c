@@ -104,7 +104,7 @@ static int open_file(struct series *s, struct hdb_error *err)
 	if (flock(s->fd, LOCK_EX | LOCK_NB) < 0)
 		return hdb_fail(
 			err, HDB_EIO,
-			"%s: another `heapdb watch` is writing it; use --series for another "
+			"%s: another `heapdb watch` is writing to it; use --series for another "
 			"file",
 			s->path);
 	/* the other process may have replaced the file in the meantime */

@@ -171,7 +171,8 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 		unchanged += !d->only && is_unchanged(d, g->by_side);
 	}
 	g->count -= unchanged;
-	/* by superclass, several rows count an object, so their sums would say nothing */
+	/* with --by superclass, several rows count the same object, so sums over rows are
+	 * meaningless */
 	g->unchanged =
 		(struct analysis_cut){ unchanged, ANALYSIS_NOT_COUNTED, ANALYSIS_NOT_COUNTED };
 	if (g->count)

@@ -320,7 +320,7 @@ static int next_row(struct query *q, struct diff *d, size_t no, struct hdb_error
 
 	(void)no;
 	while (look(o, &step)) {
-		/* If both dumps have an object with this ID, the gone one comes first. */
+		/* If both dumps have an object with this ID, the gone object comes first. */
 		const int side = o->pending == 1 ? -1 :
 				 is_changed(o, &step, 0) && is_wanted(d, 0) && o->pending != 0 ? 0 :
 				 is_changed(o, &step, 1) && is_wanted(d, 1)                    ? 1 :

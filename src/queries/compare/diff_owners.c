@@ -179,8 +179,8 @@ static int find_moves(struct query *q, struct diff *d, struct hdb_error *err)
 /* ---- sums by name ---- */
 
 /*
- * Finds which name each name is added to: the one with the same class and the present owner, or
- * else itself.
+ * Finds the name to which each name is added: the name with the same class and the present owner,
+ * or else the name itself.
  */
 static int find_keys(struct owners *o, struct hdb_error *err)
 {
@@ -372,7 +372,7 @@ static void add_nodes(struct diff *d)
 }
 
 /*
- * Makes the row with the largest change stand for everything that the owner holds, including tables
+ * Makes the row with the largest change represent everything that the owner holds, including tables
  * and keys, unless that total changed differently.
  */
 static void take_wholes(struct diff *d)

@@ -27,7 +27,8 @@
 #define OWN_COUNT 100u
 #define OWN_PART 4u
 /*
- * Tolerance for two counts of a class, of which a few objects may be elsewhere below the suspect.
+ * Tolerance for the comparison of two counts of a class, because a few objects may be elsewhere
+ * below the suspect.
  */
 #define SOME_PART 10u
 /* Counts that differ by at most 1/SAME_PART are assumed to be counts of the same objects. */

@@ -743,8 +743,8 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 }
 
 /*
- * Writes the reference by which a step of a trace holds the next one: "static listeners", "[12]",
- * "map[\"key\"]".
+ * Writes the reference by which a step of a trace holds the object of the next step: "static
+ * listeners", "[12]", "map[\"key\"]".
  */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,
 			 const struct leak_steps *steps, const struct leak_step *step,

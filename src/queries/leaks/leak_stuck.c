@@ -399,7 +399,7 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 }
 
 /*
- * Returns the suspect that is a group of threads of which at least half are in the crowd, or NULL.
+ * Returns the suspect that is a group of threads, at least half of which are in the crowd, or NULL.
  */
 static struct leak_finding *finding_of_threads(const struct leak_findings *l, const struct crowd *c)
 {

@@ -269,7 +269,8 @@ struct open_package {
 	struct rest rest;
 };
 
-/* Closes the packages whose children are below `level`, and appends rows for their rests. */
+/* Closes the packages whose children are below `level`, and appends a row for the small items of
+ * each package. */
 static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
 			  struct hdb_error *err)
 {

@@ -185,7 +185,8 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
-		/* Push only the largest child until this is known to be an accumulation point. */
+		/* Push only the largest child until the node is known to be an accumulation
+		 * point. */
 		TRY(push_children(d, at, 1, &found, err));
 		if (d->looked_at % 65536 == 0)
 			TRY(base_step(q->work, d->looked_at, err));

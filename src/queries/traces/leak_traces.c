@@ -240,7 +240,7 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	if (s.low == n->count || n->children[s.low].ix != reference->to)
 		return HDB_OK;
 	node = node_at(n->traces, n->children[s.low].node);
-	/* Use the first reference, but prefer one that is not followed late. */
+	/* Use the first reference, but prefer a reference that is not followed late. */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
 	node->is_named = true;

@@ -24,8 +24,8 @@
 /* ---- objects by ID ---- */
 
 /*
- * Maximum number of pages per object, and in addition to that. With more, objects are too scattered
- * for the table to pay off.
+ * Maximum number of pages: a multiple of the number of objects, plus a constant. With more pages,
+ * objects are too scattered for the table to pay off.
  */
 #define PAGES_PER_OBJECT 4u
 #define PAGES_MORE 65536u

@@ -48,8 +48,8 @@ int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size
 void trace_search_release(struct trace_search *search);
 
 /*
- * Finds the retained size of an object if it is one of `wanted` or below one of them; otherwise the
- * sizes are 0.
+ * Finds the retained size of an object that is in `wanted` or below an object in `wanted`. For
+ * other objects, the sizes are 0.
  */
 int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64_t *bytes,
 			  uint64_t *objects, struct hdb_error *err);

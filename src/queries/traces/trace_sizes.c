@@ -124,7 +124,7 @@ static int find_below(struct trace_search *s, const uint32_t *wanted, size_t cou
 	return HDB_OK;
 }
 
-/* State of the search for objects in the set to which objects outside the set refer. */
+/* State of the search for objects in the set that objects outside the set refer to. */
 struct entering {
 	struct trace_search *search;
 	struct base_ranks entered;
@@ -181,7 +181,7 @@ struct part {
 	struct graph_rows rows;
 	uint64_t *roots;
 	struct base_vec targets; /* uint32_t: targets of the current object, as ranks */
-	/* the group of rows being packed: lengths of the rows, and where the next one goes */
+	/* the group of rows being packed: lengths of the rows, and position of the next row */
 	uint8_t length[GRAPH_GROUP];
 	uint8_t *group_end;
 	uint8_t group[GRAPH_GROUP * GRAPH_ROW_MAX + GRAPH_ROW_MAX + 8];

@@ -19,7 +19,7 @@
 
 enum severity { CRITICAL, WARNING, INFO };
 
-/* A rule. Of several with the same name, the first that fires is reported. */
+/* A rule. Of several rules with the same name, only the first that fires is reported. */
 struct rule {
 	const char *id, *where, *text, *advice, *run, *why, *see;
 	int line; /* line in triage.rules */
@@ -322,7 +322,7 @@ static int take_collections(struct triage *t, struct hdb_error *err)
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Drops the finding about sessions if the one about the largest suspect explains it. */
+/* Drops the finding about sessions if the finding about the largest suspect explains it. */
 static void drop_explained(struct triage *t)
 {
 	struct triage_figure *f = &t->figures[TRIAGE_SESSIONS];

@@ -278,7 +278,7 @@ static int count_held(struct heap *heap, struct triage_fields *f, uint32_t ix, u
 
 /*
  * Adds the collection in a field. Keeps the large collection that retains the most or, if none is
- * large, the one with the most elements.
+ * large, the collection with the most elements.
  */
 static int add_held(struct triage *t, struct triage_fields *f, const struct named_field *field,
 		    uint32_t ix, struct hdb_error *err)

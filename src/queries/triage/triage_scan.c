@@ -54,7 +54,7 @@ struct line {
 	bool with_sub;
 };
 
-/* Maximum number of lines in values.rules, because each is a bit of a word. */
+/* Maximum number of lines in values.rules, because each line takes one bit of a word. */
 #define LINES_MAX 32u
 
 struct collected {
