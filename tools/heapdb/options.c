@@ -557,8 +557,7 @@ static int use_suffix(uint64_t groups, const struct suffix *s, struct options *o
 	if (!has_format(groups, s->format))
 		return hdb_fail(err, HDB_EUSAGE,
 				"-o %s: this command does not write %s; `heapdb export` writes "
-				"columnar formats, and tree formats for queries that return a "
-				"tree",
+				"columns, and trees for queries that return a tree",
 				opt->output, s->suffix);
 	opt->has_format = true;
 	opt->format = s->format;
