@@ -71,7 +71,7 @@ sublist|holds 300 ArrayList$SubList|300 views (ArrayList$SubList) each show part
 slice|holds 150 HeapCharBuffer|150 views (HeapCharBuffer) each show part
 heads|holds 200 HeapByteBuffer|200 views (HeapByteBuffer) each show part
 exceptions|holds 8,000 IllegalStateException|8,000 exceptions (IllegalStateException) with their stack traces
-suppressed|holds 8,000 Exception|8,000 of them suppressed by one
+suppressed|holds 8,000 Exception|up to 8,000 of them suppressed by a single one
 boxed|holds 200,000 entries|400,000 boxed numbers
 boxedlist|holds 400,000 Long|400,000 boxed numbers (Long)
 emptymaps|holds 120,000 LinkedHashMap|120,000 of its collections (LinkedHashMap) are empty
@@ -104,7 +104,7 @@ answers|Causes$Results.all (static) holds 12,000|The 12,000 CompletableFutures a
 states|Causes$Undos.states (static) holds|versions of the same collection
 works|Causes$Works.all (static) holds 12,000|In 99 % of the 12,000 entries, Causes$Work.step is DONE
 uploads|Causes$Uploads.all (static) holds 12,000|Causes$Upload.finishedAt is not set
-filters|Causes$Filter|form a chain: each holds the next (Causes$Filter.next)
+filters|Causes$Filter|form a chain: each holds the next in the field next
 samples|Causes$Samples.byTime (static) holds 12,000|The keys are points in time, the oldest of them 8 days before
 uuids|Causes$Seen2.ids (static) holds 60,000|The keys are UUIDs.
 retries|Causes$Mail.retries (static) holds 12,000|tried 20 times or more (Causes$Retry.attempts)

@@ -47,6 +47,7 @@ crossed|0|(mostly Stuck$$Lambda) (threads: 2, maximumPoolSize 2)|posting-*
 crossed|0|2.2 MiB. Its 2 threads \"posting-*\" are in Stuck.lambda$|posting-*
 crossed|0| (waiting for each other's locks).|posting-*
 outbox|0|Its thread \"sms\" is in Stuck$Outbox.send(Stuck.java:53) (socket read).|sms
+upgrade|1|ReentrantReadWriteLock Stuck$Book.lock, but holds its read lock: it waits for itself.|stock-0
 permits|0|The Semaphore Stuck$Limit.permits has no permits: 12 threads \"http-*\" wait in Stuck$Limit.enter(|http-*
 buffer|0|and no other thread is in a method that these are in. If the semaphore counts items, they are idle.|take-*
 pooled|1|(threads: 6, maximumPoolSize 6), 2.3 MiB. 6 threads \"ship-*\" are blocked in Stuck$Prices.price(|refresh
@@ -68,10 +69,11 @@ screen_of groups
 for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
-for name in convoy-ok lock-ok starved-ok stages-ok reader-ok crossed-ok permits-ok gate-ok odd-ok pooled-ok \
+for name in convoy-ok lock-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok gate-ok odd-ok pooled-ok \
 	loops-ok workers-ok outbox-ok finalizer-ok idle; do
 	screen_of $name
-	grep -e stuck-threads -e 'has no permits' -e 'Each thread has' -e 'they wait for' -e 'it waits for' \
+	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \
+		-e 'Each thread has' -e 'they wait for' -e 'it waits for' \
 		-e 'of a pool wait' -e 'Its ' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"

@@ -9,7 +9,7 @@ import java.net.*;
 import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.*;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.*;
 
 public class Stuck {
     static class Prices {
@@ -66,6 +66,15 @@ public class Stuck {
             return null;
         }
         static final Limit only = new Limit();
+    }
+    static class Book {
+        static final Book only = new Book();
+        final ReentrantReadWriteLock lock = new ReentrantReadWriteLock(true);
+        Object level(boolean isNew) {
+            lock.readLock().lock();
+            if (isNew) lock.writeLock().lock();
+            return this;
+        }
     }
     /* The same semaphore in a method of another class. */
     static class Gate extends Thread {
@@ -175,6 +184,23 @@ public class Stuck {
                 for (int i = 0; i < (ok ? 2 : 6); i++)
                     await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
                 break;
+            /* A reader asks for the write lock, which (ok) another thread holds. */
+            case "upgrade": {
+                ReentrantReadWriteLock book = Book.only.lock;
+                if (ok) {
+                    await(start("writer", () -> {
+                        book.writeLock().lock();
+                        return Prices.only.receive();
+                    }), Thread.State.RUNNABLE, "read");
+                } else {
+                    book.readLock().lock();
+                    book.readLock().unlock();
+                    await(start("stock-0", () -> Book.only.level(true)), Thread.State.WAITING, "lock");
+                }
+                for (int i = 1; i < (ok ? 2 : 12); i++)
+                    await(start("stock-" + i, () -> Book.only.level(false)), Thread.State.WAITING, "lock");
+                break;
+            }
             case "starved":
             case "stages": {
                 ExecutorService pool = pool("quote-", 4), inner = pool("inner-", 1);

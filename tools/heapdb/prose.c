@@ -264,6 +264,22 @@ void prose_parts_footer(const struct render_style *style, struct output *out, ui
 	put_shown(style, out, (const uint64_t[]){ style->parts, all }, parts);
 }
 
+/*
+ * Returns the size of the part of a long word that fits into `width` columns and ends before a
+ * bracket, or after a dot, slash or dollar sign. Returns `size` if there is none.
+ */
+static size_t fitting_part(const char *word, size_t size, size_t width)
+{
+	size_t part = size, columns = 0;
+
+	for (size_t i = 0; i < size && columns <= width; i++) {
+		if (i && (word[i] == '(' || strchr("./$", word[i - 1])))
+			part = i;
+		columns += (word[i] & 0xc0) != 0x80;
+	}
+	return part;
+}
+
 void prose_wrap(struct output *out, const struct render_style *style, struct prose_place place,
 		const char *text, size_t size)
 {
@@ -274,11 +290,14 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 
 	escape_text(&shown, text, size);
 	for (size_t i = 0; i < shown.size;) {
-		size_t word = 0, columns = 0;
+		size_t word = 0, columns = 0, whole;
 
 		while (i + word < shown.size && (shown.data[i + word] != ' ' ||
 						 output_in_size(shown.data, i + word, shown.size)))
 			word++;
+		whole = word;
+		if (word + place.indent > width)
+			word = fitting_part(shown.data + i, word, width - place.indent);
 		for (size_t k = 0; k < word; k++)
 			columns += (shown.data[i + k] & 0xc0) != 0x80;
 		if (!is_first && at > 0 && at + 1 + columns > width) {
@@ -295,7 +314,11 @@ void prose_wrap(struct output *out, const struct render_style *style, struct pro
 		output_bytes(out, shown.data + i, word);
 		at += columns;
 		is_first = false;
-		i += word + (i + word < shown.size);
+		if (word < whole) {
+			output_char(out, '\n');
+			at = 0;
+		}
+		i += word + (word == whole && i + word < shown.size);
 	}
 	output_char(out, '\n');
 	output_release(out, &shown);

@@ -115,7 +115,7 @@ static void compare_words(const char *key, const char *other, uint64_t *varied)
 static bool form_of(const char *text, uint64_t varied, struct base_text to)
 {
 	size_t used = 0;
-	bool has_parts = false, has_place = false;
+	bool has_parts = false, has_place = false, has_name = false;
 
 	while (*text && used + 2 < to.size) {
 		size_t size = 0;
@@ -132,6 +132,7 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 		varied >>= 1;
 		has_parts |= has_place && !has_digit && to.buf[used - 1] == '.';
 		has_place |= has_digit;
+		has_name |= !has_digit;
 		used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
 					 has_digit && !is_same ? 1 : (int)size,
 					 has_digit && !is_same ? "*" : text);
@@ -139,7 +140,7 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 		text += size;
 	}
 	to.buf[used] = '\0';
-	return (has_parts && has_place) || strcmp(to.buf, "*.*.*.*") == 0;
+	return (has_parts && has_place && has_name) || strcmp(to.buf, "*.*.*.*") == 0;
 }
 
 static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
@@ -782,6 +783,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 			  explain_short_class(session->heap, object.class_no));
 	explain_fact_object(out, EXPLAIN_FACT_collection, collection_ix);
 	set_queue(session->heap, object.class_no, &c, out);
+	TRY(heap_object(session->heap, c.inner_ix, &object, err));
 	if (entry_is_own(session->heap, object.class_no) &&
 	    heap_has_superclass(session->heap, object.class_no, "java.util.LinkedHashMap"))
 		explain_fact_set(out, EXPLAIN_FACT_evicts, 1);

@@ -291,7 +291,8 @@ static void set_owner(struct owners *o, bool is_largest)
 	char text[EXPLAIN_CONTENT_MAX];
 
 	(void)snprintf(text, sizeof(text), "%s%.90s%s%.50s", is_nested ? "one entry of " : "",
-		       o->class_name, has_field ? "." : "", has_field ? field->text : "");
+		       has_field ? o->out->figures[EXPLAIN_FACT_holder_class].text : o->class_name,
+		       has_field ? "." : "", has_field ? field->text : "");
 	explain_fact_text(o->out, EXPLAIN_FACT_owner, text);
 }
 
@@ -326,6 +327,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 	struct heap *heap = session->heap;
 	struct owners o = { .session = session, .out = out };
 	unsigned owners = 0;
+	bool is_named = false;
 
 	for (unsigned i = 0; i < OWNER_CLIMBS && owners < OWNERS_MAX; i++) {
 		const struct heap_collection_rule *rule;
@@ -348,8 +350,12 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
 			o.is_nearest = !owners;
 			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
-			if (!owners++)
+			owners++;
+			/* a collection is not its own owner */
+			if (!is_named && (i || !rule)) {
 				set_owner(&o, is_largest);
+				is_named = true;
+			}
 		}
 		if (is_class)
 			return HDB_OK;

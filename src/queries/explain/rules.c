@@ -169,6 +169,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		{ "run", &r->rule.run },
 		{ "also", &r->rule.also },
 		{ "consumers", &r->rule.consumers },
+		{ "checks", &r->rule.checks },
 	};
 
 	if (strcmp(key, "rule") == 0) {

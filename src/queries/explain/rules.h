@@ -54,7 +54,8 @@ struct explain_rule {
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	const char *since, *holds, *run, *also, *consumers; /* NULL if the rule has no such line */
+	/* NULL if the rule has no such line */
+	const char *since, *holds, *run, *also, *consumers, *checks;
 	/* an expression, or BASE_NO_NODE if the rule has no such line */
 	uint32_t kept;
 	unsigned line; /* line number of the rule's first word */

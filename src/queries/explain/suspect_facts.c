@@ -54,6 +54,8 @@
  * least FACTS_LARGE_BYTES.
  */
 #define FACTS_MANY 1000
+/* A container with this many times the average number of slots is left out of the average. */
+#define FACTS_FAR_LARGER 10
 #define FACTS_MODERATE 100
 #define FACTS_LARGE_BYTES 1024
 /* Minimum number of collections from which nothing was ever removed. */
@@ -141,11 +143,17 @@ static void set_estimate(struct explain_facts *facts, enum explain_fact no, doub
 void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const char *text)
 {
 	struct explain_figure *figure = &facts->figures[no];
+	const char *lambda = strstr(text, "$$Lambda");
 
 	assert(no < EXPLAIN_FACT_COUNT);
 	figure->kind = BASE_STRING;
 	figure->is_about = false;
-	(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
+	/* the number and address in the name of a lambda's class mean nothing to readers */
+	if (lambda && strcspn(text, " .") > (size_t)(lambda - text))
+		(void)snprintf(figure->text, sizeof(figure->text), "lambda of %.*s%s",
+			       (int)(lambda - text), text, lambda + strcspn(lambda, " "));
+	else
+		(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
 }
 
 void explain_fact_object(struct explain_facts *facts, enum explain_fact no, uint32_t ix)
@@ -510,16 +518,24 @@ static void set_tally(const struct held_walk *w, const struct held_tally *tally,
 static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 {
 	const unsigned most = most_of(&w->rooms);
-	const double count = w->rooms.list[most].count;
+	double count = w->rooms.list[most].count;
+	double places = w->rooms.list[most].places, used = w->rooms.list[most].used;
 
 	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
 	assert(count > 0);
+	/* a container that holds the others must not change their average */
+	if (w->big.class_no == w->rooms.list[most].class_no && w->big.weight <= 1 &&
+	    count > FACTS_FAR_LARGER && w->big.places * count > places * FACTS_FAR_LARGER) {
+		count -= 1;
+		places -= w->big.places;
+		used -= w->big.used;
+	}
 	held_set(out, EXPLAIN_FACT_rooms, count, w->is_about);
 	explain_fact_text(out, EXPLAIN_FACT_room_kind,
 			  explain_short_class(w->session->heap, w->rooms.list[most].class_no));
-	explain_fact_set(out, EXPLAIN_FACT_room_places, w->rooms.list[most].places / count);
-	explain_fact_set(out, EXPLAIN_FACT_room_used, w->rooms.list[most].used / count);
+	explain_fact_set(out, EXPLAIN_FACT_room_places, places / count);
+	explain_fact_set(out, EXPLAIN_FACT_room_used, used / count);
 	held_set_percent(w, out, EXPLAIN_FACT_free_percent, w->rooms.bytes);
 	explain_fact_text(out, EXPLAIN_FACT_big_kind,
 			  explain_short_class(w->session->heap, w->big.class_no));
@@ -738,8 +754,12 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 	}
 	TRY(derive_retained(w->session->derive, ix, &more, err));
 	TRY(analysis_link_find(w->session, above, ix, &link, err));
-	if (link.kind == ANALYSIS_LINK_FIELD || link.kind == ANALYSIS_LINK_STATIC)
+	if (link.kind == ANALYSIS_LINK_FIELD || link.kind == ANALYSIS_LINK_STATIC) {
 		explain_fact_text(out, EXPLAIN_FACT_holder_field, analysis_link_name(&link));
+		explain_fact_text(out, EXPLAIN_FACT_holder_class,
+				  inspect_simple_name(heap_class_name(w->session->heap,
+								      heap_known_class(&object))));
+	}
 	if (more > bytes + bytes / FACTS_NESTED_PART)
 		explain_fact_set(out, EXPLAIN_FACT_is_nested, 1);
 	return HDB_OK;
@@ -816,6 +836,9 @@ static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 		entries >= FACTS_MANY ||
 		(entries >= FACTS_MODERATE && w->all.bytes >= entries * FACTS_LARGE_BYTES);
 	uint32_t ix = are_many ? w->largest_ix : HEAP_NONE;
+	struct heap_collection c;
+	bool is_largest;
+	int r;
 
 	if (are_many)
 		explain_fact_set(out, EXPLAIN_FACT_many, 1);
@@ -825,8 +848,12 @@ static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 		ix = s->point_ix;
 	else if (ix == HEAP_NONE && w->nodes.count)
 		ix = base_vec_at(&w->nodes, struct held_node, 0)->ix;
-	return ix == HEAP_NONE ? HDB_OK :
-				 explain_owner_facts(w->session, ix, ix == w->largest_ix, out, err);
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	is_largest = ix == w->largest_ix;
+	/* the class of a synchronized or read-only map's inner map may have a limit */
+	TRY_ERRORS(r = heap_collection_open(w->session->heap, ix, &c, err));
+	return explain_owner_facts(w->session, r == HDB_OK ? c.inner_ix : ix, is_largest, out, err);
 }
 
 /* Visits the objects of a suspect and sets the figures that are sums over them. */

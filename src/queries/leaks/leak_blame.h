@@ -37,4 +37,11 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t i,
 		     struct leak_holder *out, struct hdb_error *err);
 
+/*
+ * If a path begins at a local variable that holds an object of the platform or of a library, and an
+ * application object in another local variable of the thread has a field for it, leads the path
+ * through that field. While a thread waits in a queue, the queue itself is in a local variable.
+ */
+int leak_prefer_field(struct query *q, struct query_leak_path *path, struct hdb_error *err);
+
 #endif

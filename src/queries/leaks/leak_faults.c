@@ -104,7 +104,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	enum leak_blame best;
 	struct heap_object kept;
 	const char *hint = NULL;
-	uint32_t element_ix;
+	uint32_t element_ix, top_ix;
 	size_t step;
 
 	a->rule_length = strlen(a->says);
@@ -114,6 +114,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 		return HDB_OK;
 	TRY(query_leak_path_find(q, a->kept_ix, &path, err));
 	path.is_end_kept = true;
+	TRY(leak_prefer_field(q, &path, err));
 	if (path.count < 2)
 		return HDB_OK;
 	TRY(leak_collection_owner(q, &path, &owner, &element_ix, err));
@@ -133,6 +134,11 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	}
 	if (keeper->is_thread_local)
 		TRY(count_threads(q, keeper, err));
+	/* A thread that uses an object for a moment, or waits for one, does not keep it. */
+	TRY(derive_dominator(q->derive, path.nodes[1], &top_ix, err));
+	if (keeper->kind == LEAK_HOLDER_LOCAL && !keeper->is_thread_local &&
+	    top_ix != path.nodes[0])
+		return HDB_OK;
 	TRY(heap_object(q->heap, a->kept_ix, &kept, err));
 	if (heap_has_superclass(q->heap, kept.class_no, "java.lang.ClassLoader"))
 		TRY(query_leak_loader_hint(q, &path, &hint, err));

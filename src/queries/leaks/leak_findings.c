@@ -105,7 +105,7 @@ static int check_keys(struct query *q, const struct leak_findings *l, struct lea
 	const struct explain_answer known = f->answer;
 	int r;
 
-	if (!strstr(known.rule->source, "ache"))
+	if (!known.rule->checks || strcmp(known.rule->checks, "keys") != 0)
 		return HDB_OK;
 	TRY_ERRORS(r = explain_itself(q, l, f, err));
 	if (r != HDB_OK || !strstr(f->answer.rule->name, "-keys") ||

@@ -928,8 +928,10 @@ static int find_owner(struct query *q, const struct analysis_suspect *suspect,
 		return HDB_OK;
 	if (path->count)
 		TRY(find_parting(q, path, &at, &any, err));
-	if (!any)
+	if (!any) {
+		TRY(leak_prefer_field(q, path, err));
 		return leak_culprit_find(q, path, top_ix, owner, err);
+	}
 	TRY(BASE_ALLOC(h, 1, "holders of a suspect", err));
 	h->q = q;
 	h->path = path;
@@ -982,6 +984,45 @@ static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_err
 	return HDB_OK;
 }
 
+/*
+ * If a group has no owner, or one that is a field of a library, such as its registry of open
+ * connections, names an application field on the path to most members, which explains more.
+ */
+static int add_application(struct query *q, const struct query_leak_path *path,
+			   struct query_leak_owner *owner, struct hdb_error *err)
+{
+	struct leak_holder *who = &owner->list[0], above;
+	enum leak_blame here;
+
+	if (owner->named && (owner->named != 1 || who->kind != LEAK_HOLDER_FIELD ||
+			     who->is_thread_local || !heap_is_library_class(who->class_name)))
+		return HDB_OK;
+	for (size_t i = path->count; i-- > 0;) {
+		const uint32_t ix = path->nodes[i];
+		struct heap_object object;
+		const char *name;
+
+		TRY(heap_object(q->heap, ix, &object, err));
+		name = heap_class_name(q->heap, heap_known_class(&object));
+		if (owner->named && strcmp(name, who->class_name) == 0) {
+			who->ix = ix;
+			return leak_add_static(q, path, owner, err);
+		}
+		TRY(leak_blame_step(q, path, i, &here, err));
+		if (here != BLAME_OWN || heap_is_library_class(name))
+			continue;
+		TRY(leak_holder_find(q, path, i, &above, err));
+		if (above.kind != LEAK_HOLDER_STATIC && above.kind != LEAK_HOLDER_FIELD)
+			continue;
+		*who = above;
+		owner->named = 1;
+		owner->count = 0;
+		set_rule(owner, RULE_ABOVE);
+		return HDB_OK;
+	}
+	return HDB_OK;
+}
+
 int query_leak_expect(struct query *q, const struct analysis_suspect *s, struct hdb_error *err)
 {
 	const size_t count =
@@ -1016,6 +1057,8 @@ int query_leak_blame(struct query *q, const struct analysis_suspect *suspect,
 		TRY(find_owner_of_children(q, suspect, owner, err));
 	else if (suspect->ix != HEAP_NONE)
 		TRY(leak_add_static(q, path, owner, err));
+	else
+		TRY(add_application(q, path, owner, err));
 	if (owner->named == 1 && !owner->more)
 		TRY(add_frame(q, &owner->list[0], err));
 	if (end_ix == HEAP_NONE)

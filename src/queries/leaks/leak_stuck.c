@@ -54,12 +54,16 @@
 /* Value in `futures` until the future is found in the queue of a pool. */
 #define AWAITED (HEAP_NONE - 1)
 
+/* A lock with a read lock that many threads can hold at once. */
+#define READ_WRITE_LOCK "java.util.concurrent.locks.ReentrantReadWriteLock"
+
 /* Kinds of groups, in the order in which they are reported. */
-enum crowd_kind { CROWD_LOCK, CROWD_PERMITS, CROWD_POOL };
+enum crowd_kind { CROWD_LOCK, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
 
 /* A thread of a group. It may also be in the group of its pool. */
 struct member {
-	uint32_t key_ix; /* the owner of the lock, the Semaphore.Sync, or the pool */
+	/* the owner of the lock, the Sync of the semaphore or read lock, or the pool */
+	uint32_t key_ix;
 	enum crowd_kind kind;
 	const struct query_wait *wait;
 };
@@ -79,7 +83,7 @@ struct crowd {
 struct place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
 	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
-	char call[64];              /* slow call, such as "socket read"; "" if there is none */
+	char call[LEAK_FRAME_MAX];  /* slow call, such as "socket read"; "" if there is none */
 	bool is_idle;               /* whether a thread waits for work */
 	bool is_pattern;            /* whether the names of all threads have this pattern */
 };
@@ -117,6 +121,32 @@ static const struct {
 #include <queries/leaks/slow_calls.rows.h>
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
+/* The name of the call of a thread that waits for another thread. */
+static const char waits[] = "waiting";
+
+/*
+ * Appends the method of the platform that the application called, with frame `depth` inside:
+ * "waiting in java.util.concurrent.SynchronousQueue.take".
+ */
+static int add_method(struct heap *heap, const struct store_trace *trace, uint32_t depth,
+		      struct place *to, struct hdb_error *err)
+{
+	char text[LEAK_FRAME_MAX], method[LEAK_FRAME_MAX] = "";
+	struct store_frame frame;
+
+	for (; depth < trace->frame_count && depth < FRAMES_MAX; depth++) {
+		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
+		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+		if (!heap_is_platform_class(text))
+			break;
+		memcpy(method, text, sizeof(method));
+	}
+	method[strcspn(method, "(")] = '\0';
+	if (method[0])
+		(void)snprintf(to->call, sizeof(to->call), "%s in %.*s", waits,
+			       (int)(sizeof(to->call) - sizeof(waits) - 4), method);
+	return HDB_OK;
+}
 
 /* Finds the slow call that a thread is in. */
 static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
@@ -139,7 +169,8 @@ static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
 		to->is_idle = !calls[i].name;
 		if (calls[i].name)
 			(void)snprintf(to->call, sizeof(to->call), "%s", calls[i].name);
-		return HDB_OK;
+		return strcmp(to->call, waits) == 0 ? add_method(heap, &trace, depth, to, err) :
+						      HDB_OK;
 	}
 	return HDB_OK;
 }
@@ -205,6 +236,9 @@ static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb
 		member.key_ix = lock.ix;
 		member.kind = CROWD_PERMITS;
 		if (heap_has_superclass(heap, lock.class_no, "java.util.concurrent.Semaphore$Sync"))
+			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+		member.kind = CROWD_READ_LOCK;
+		if (heap_has_superclass(heap, lock.class_no, READ_WRITE_LOCK "$Sync"))
 			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
 	}
 	TRY_FOUND(pool_of(heap, wait->thread_ix, &member.key_ix, err));
@@ -305,8 +339,8 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 /* ---- findings ---- */
 
 /*
- * Finds the common location of all threads of a group and, if has_call is set, the call that the
- * first thread is in.
+ * Finds the common location of all threads of a group and, if has_call is set, the call that they
+ * are all in.
  */
 static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
 		    struct hdb_error *err)
@@ -330,6 +364,8 @@ static int describe(const struct query *q, const struct crowd *c, bool has_call,
 		out->is_pattern &= strcmp(out->name, place.name) == 0;
 		if (strcmp(out->frame, place.frame) != 0)
 			out->frame[0] = '\0';
+		if (strcmp(out->call, place.call) != 0)
+			out->call[0] = '\0';
 	}
 	return HDB_OK;
 }
@@ -428,10 +464,11 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 {
 	const uint32_t ix = c->members->key_ix;
 	const bool is_pool = c->kind == CROWD_POOL;
-	const struct explain_rule *rule = leak_rule(is_pool                  ? "starved-pool" :
-						    c->kind == CROWD_PERMITS ? "no-permits" :
-						    c->has_finalizer         ? "blocked-finalizer" :
-									       "blocked-threads");
+	const struct explain_rule *rule = leak_rule(is_pool                    ? "starved-pool" :
+						    c->kind == CROWD_PERMITS   ? "no-permits" :
+						    c->kind == CROWD_READ_LOCK ? "lock-upgrade" :
+						    c->has_finalizer ? "blocked-finalizer" :
+								       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
 	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
@@ -720,10 +757,10 @@ static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hd
 }
 
 /*
- * Finds the first object or class that refers to an object and is a Semaphore or, if is_own is set,
- * belongs to the application. Sets *out to HEAP_NONE if there is none.
+ * Finds the first object or class that refers to an object and is of a class or, if class_name is
+ * NULL, belongs to the application. Sets *out to HEAP_NONE if there is none.
  */
-static int find_referrer(struct stuck *s, uint32_t ix, bool is_own, uint32_t *out,
+static int find_referrer(struct stuck *s, uint32_t ix, const char *class_name, uint32_t *out,
 			 struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
@@ -738,26 +775,26 @@ static int find_referrer(struct stuck *s, uint32_t ix, bool is_own, uint32_t *ou
 
 		TRY(heap_object(heap, referrer_ix, &object, err));
 		name = heap_class_name(heap, heap_known_class(&object));
-		if (is_own ? !heap_is_platform_class(name) && !strstr(name, "$$Lambda") :
-			     strcmp(name, "java.util.concurrent.Semaphore") == 0)
+		if (class_name ? strcmp(name, class_name) == 0 :
+				 !heap_is_platform_class(name) && !strstr(name, "$$Lambda"))
 			*out = referrer_ix;
 	}
 	return HDB_OK;
 }
 
-/* Writes the field of the application that holds the semaphore, or "". */
-static int name_semaphore(struct stuck *s, uint32_t sync_ix, struct base_text to,
-			  struct hdb_error *err)
+/* Writes the field of the application that holds the semaphore or lock of a Sync, or "". */
+static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, struct base_text to,
+		     struct hdb_error *err)
 {
 	struct analysis_link link;
 	struct heap_object object;
 	uint32_t ix, holder_ix;
 
 	to.buf[0] = '\0';
-	TRY(find_referrer(s, sync_ix, false, &ix, err));
+	TRY(find_referrer(s, sync_ix, class_name, &ix, err));
 	if (ix == HEAP_NONE)
 		return HDB_OK;
-	TRY(find_referrer(s, ix, true, &holder_ix, err));
+	TRY(find_referrer(s, ix, NULL, &holder_ix, err));
 	if (holder_ix == HEAP_NONE)
 		return HDB_OK;
 	TRY(heap_object(s->q->heap, holder_ix, &object, err));
@@ -786,7 +823,8 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 	if (!is_lost)
 		return HDB_OK;
 	TRY(describe(s->q, c, false, &place, err));
-	TRY(name_semaphore(s, c->members->key_ix, BASE_TEXT(owner), err));
+	TRY(name_lock(s, c->members->key_ix, "java.util.concurrent.Semaphore", BASE_TEXT(owner),
+		      err));
 	bytes_format(&text, "The Semaphore%s has no permits: %s threads", owner,
 		     base_number(c->count).text);
 	if (place.is_pattern && place.name[0])
@@ -798,6 +836,72 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 			    "semaphore counts items, they are idle. Otherwise, permits were not "
 			    "released, or other work holds them.");
 	return add_finding(s, c, &text, place.is_pattern ? place.name : "", err);
+}
+
+/* ---- threads that wait for a lock of which they hold the read lock ---- */
+
+/*
+ * Sets *out to whether a thread is known to hold a read lock. The lock records the first and the
+ * last thread that took it; counts of others are in thread-locals.
+ */
+static int holds_read_lock(struct heap *heap, uint32_t sync_ix, uint32_t thread_ix, bool *out,
+			   struct hdb_error *err)
+{
+	uint32_t first_ix = HEAP_NONE;
+	struct heap_value count, owner, own;
+	int r;
+
+	TRY_ERRORS(r = heap_path_object(heap, sync_ix, "firstReader", &first_ix, err));
+	*out = r == HDB_OK && first_ix == thread_ix;
+	if (*out)
+		return HDB_OK;
+	TRY_FOUND(heap_path_value(heap, sync_ix, "cachedHoldCounter.count", &count, err));
+	TRY_FOUND(heap_path_value(heap, sync_ix, "cachedHoldCounter.tid", &owner, err));
+	TRY_FOUND(heap_path_value(heap, thread_ix, "tid", &own, err));
+	*out = count.type == HPROF_INT && count.bits && owner.type == HPROF_LONG &&
+	       own.type == HPROF_LONG && own.bits == owner.bits;
+	return HDB_OK;
+}
+
+/*
+ * Reports a thread that waits for a lock although it holds the read lock. Since a holder can take
+ * the read lock again, the thread waits for the write lock, and so for itself.
+ */
+static int report_read_lock(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	char field[LEAK_NAME_MAX_BYTES] = "";
+	const uint32_t sync_ix = c->members->key_ix;
+	const struct query_wait *wait;
+	struct heap_value state;
+	struct place place;
+	bool is_holder = false;
+	uint64_t i = 0;
+
+	TRY_FOUND(heap_path_value(s->q->heap, sync_ix, "state", &state, err));
+	/* the upper half counts read locks, the lower half write locks */
+	if (state.type != HPROF_INT || state.bits <= UINT16_MAX || state.bits & UINT16_MAX)
+		return HDB_OK;
+	for (; i < c->count && !is_holder; i++) {
+		wait = c->members[i].wait;
+		TRY(holds_read_lock(s->q->heap, sync_ix, wait->thread_ix, &is_holder, err));
+		TRY(base_step(s->q->work, i, err));
+	}
+	if (!is_holder)
+		return HDB_OK;
+	TRY(name_lock(s, sync_ix, READ_WRITE_LOCK, BASE_TEXT(field), err));
+	TRY(find_place(s->q->heap, wait->thread_ix, wait->trace_serial, &place, err));
+	bytes_format(&text, "Thread \"%s\" waits", place.name);
+	add_place(&place, &text);
+	bytes_format(
+		&text,
+		" for the write lock of the ReentrantReadWriteLock%s, but holds its read lock: "
+		"it waits for itself.",
+		field);
+	if (c->count > 1)
+		bytes_format(&text, " %s more thread%s for this lock.",
+			     base_number(c->count - 1).text, c->count == 2 ? " waits" : "s wait");
+	return add_finding(s, c, &text, place.name, err);
 }
 
 /* ---- threads that consume a queue ---- */
@@ -826,6 +930,8 @@ static int begin_queue(struct heap *heap, const struct leak_finding *f, struct q
 	*out = (struct queue){ .ix = f->answer.ix,
 			       .owner_ix = HEAP_NONE,
 			       .consumers = f->answer.rule->consumers };
+	if (strcmp(out->consumers, "subscriber") == 0 && f->suspect.ix != HEAP_NONE)
+		out->ix = f->suspect.ix;
 	for (size_t i = 0; i < f->path.count && f->path.nodes[i] != out->ix; i++)
 		if (!heap_is_platform_class(heap_class_name_of(heap, f->path.nodes[i])))
 			out->owner_ix = f->path.nodes[i];
@@ -836,7 +942,7 @@ static int begin_queue(struct heap *heap, const struct leak_finding *f, struct q
 static int is_consumers(struct heap *heap, const struct queue *queue, uint32_t ix, bool *out,
 			struct hdb_error *err)
 {
-	const bool by_owner = strcmp(queue->consumers, "owner") == 0;
+	const bool by_owner = base_is_among("owner|subscriber", queue->consumers);
 
 	*out = by_owner ? ix == queue->ix || ix == queue->owner_ix :
 			  base_glob_list(queue->consumers, heap_class_name_of(heap, ix));
@@ -1013,7 +1119,7 @@ static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_er
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(find_call(heap, wait->trace_serial, &place, err));
-		idle += place.is_idle || strcmp(place.call, "waiting") == 0;
+		idle += place.is_idle || strncmp(place.call, waits, sizeof(waits) - 1) == 0;
 		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
 						err));
 		if (r != HDB_OK)
@@ -1071,6 +1177,7 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 {
 	static int (*const report[])(struct stuck *, const struct crowd *, struct hdb_error *) = {
 		[CROWD_LOCK] = report_locks,
+		[CROWD_READ_LOCK] = report_read_lock,
 		[CROWD_PERMITS] = report_permits,
 		[CROWD_POOL] = report_pool,
 	};

@@ -5,10 +5,12 @@
 #include "analysis/suspects.h"
 #include "base/sort.h"
 #include "heap/threads.h"
-#include "queries/leaks/leak_parts.h"
+#include "heap/values/values.h"
+#include "queries/leaks/leak_blame.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FRAME_MAX_BYTES 3200
 /*
@@ -20,6 +22,8 @@
 #define LOCALS_MAX 16u
 /* A relevant local variable retains more than 1/LOCAL_PART of the suspect, as in MAT (0.10). */
 #define LOCAL_PART 10u
+/* Maximum number of fields between an application object and an object in a local variable. */
+#define FIELDS_MAX 3u
 
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		     struct hdb_error *err)
@@ -212,6 +216,74 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 			return r;
 	}
 	return HDB_NOTFOUND;
+}
+
+/*
+ * Finds a local variable of the thread, and thus an object of the application or otherwise of a
+ * library, with a field for object `to_ix`. Sets *out to HEAP_NONE if there is none.
+ */
+static int find_user(struct query *q, uint32_t thread_serial, uint32_t to_ix, bool *is_own,
+		     uint32_t *out, struct hdb_error *err)
+{
+	const struct heap_roots *roots = &q->heap->roots;
+	uint64_t bits;
+
+	*out = HEAP_NONE;
+	*is_own = false;
+	TRY(heap_id(q->heap, to_ix, &bits, err));
+	for (uint64_t i = 0; i < roots->count && !*is_own; i++) {
+		const struct store_root *root = &roots->records[i];
+		const char *name;
+		bool found;
+
+		if (!root->is_local || root->thread_serial != thread_serial || root->ix == to_ix)
+			continue;
+		name = heap_class_name_of(q->heap, root->ix);
+		if (heap_is_platform_class(name) || strstr(name, "$$Lambda"))
+			continue;
+		TRY(heap_field_refers(q->heap, root->ix, bits, &found, err));
+		if (!found)
+			continue;
+		*is_own = !heap_is_library_class(name);
+		if (*is_own || *out == HEAP_NONE)
+			*out = root->ix;
+	}
+	return HDB_OK;
+}
+
+int leak_prefer_field(struct query *q, struct query_leak_path *path, struct hdb_error *err)
+{
+	struct query_leak_path longer = *path;
+	struct store_thread thread;
+	struct analysis_link link;
+	enum leak_blame best;
+	bool is_own = false;
+	size_t chosen;
+	uint32_t ix;
+
+	if (path->count < 2 || !heap_is_thread(q->heap, path->nodes[0]))
+		return HDB_OK;
+	TRY(query_leak_link(q, path, 0, &link, err));
+	TRY(leak_choose_step(q, path, &chosen, &best, err));
+	if (link.kind != ANALYSIS_LINK_LOCAL || best == BLAME_STATIC ||
+	    (best == BLAME_OWN &&
+	     !heap_is_library_class(heap_class_name_of(q->heap, path->nodes[chosen]))))
+		return HDB_OK;
+	TRY_FOUND(find_thread(q, path->nodes[0], &thread, err));
+	TRY(heap_load_roots(q->heap, err));
+	for (unsigned i = 0; i < FIELDS_MAX && longer.count < 2 * LEAK_PATH_ENDS && !is_own; i++) {
+		TRY(find_user(q, thread.thread_serial, longer.nodes[1], &is_own, &ix, err));
+		if (ix == HEAP_NONE)
+			return HDB_OK;
+		memmove(longer.nodes + 2, longer.nodes + 1,
+			(longer.count - 1) * sizeof(longer.nodes[0]));
+		longer.nodes[1] = ix;
+		longer.count++;
+		longer.gap_at++;
+	}
+	if (is_own)
+		*path = longer;
+	return HDB_OK;
 }
 
 int query_leak_thread(struct query *q, struct leak_rows *rows,
