@@ -1,6 +1,7 @@
 /* query/merged_cells.c - sets cells that describe steps of merged trees. */
 #include "query/merged_cells.h"
 
+#include "base/base_text.h"
 #include "query/coverage.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ void query_merged_set_step(struct query *q, const struct query_merged_columns *c
 		rest = analysis_merged_rest(walk, step);
 		query_set(q, columns->level, rest->depth);
 		query_set(q, columns->others, rest->nodes);
-		query_format(q, columns->name, "(%" PRIu32 " other%s)", rest->nodes,
+		query_format(q, columns->name, "(%s other%s)", base_number(rest->nodes).text,
 			     rest->nodes == 1 ? "" : "s");
 		return;
 	}

@@ -40,15 +40,14 @@ void query_size_proof(const struct query *q, const struct store_class *class,
 		(void)snprintf(out, QUERY_PROOF_MAX, "recorded in the dump");
 	else if (class->size_basis == STORE_SIZE_EXACT)
 		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "exact: the closest of %" PRIu32 " objects ends where the next "
-			       "object begins",
-			       n);
+			       "exact: the closest of %s objects ends where the next object begins",
+			       base_number(n).text);
 	else if (class->size_basis == STORE_SIZE_OBSERVED)
-		(void)snprintf(out, QUERY_PROOF_MAX,
-			       "observed: nearly all of %" PRIu32 " objects are at this "
-			       "distance from the next object; the layout needs %" PRIu64 " "
-			       "bytes",
-			       n, class->layout_bytes);
+		(void)snprintf(
+			out, QUERY_PROOF_MAX,
+			"observed: nearly all of %s objects are at this distance from the next "
+			"object; the layout needs %" PRIu64 " bytes",
+			base_number(n).text, class->layout_bytes);
 	else if (class->size_basis == STORE_SIZE_CUT &&
 		 class->instance_bytes == class->layout_bytes)
 		(void)snprintf(out, QUERY_PROOF_MAX,

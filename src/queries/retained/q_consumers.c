@@ -427,7 +427,8 @@ static void others_row(struct query *q, const struct consumers *s, unsigned sect
 		query_null(q, RETAINED_NATIVE);
 	}
 	query_set(q, OTHERS, rest->groups);
-	query_format(q, NAME, "(%" PRIu64 " other%s)", rest->groups, rest->groups == 1 ? "" : "s");
+	query_format(q, NAME, "(%s other%s)", base_number(rest->groups).text,
+		     rest->groups == 1 ? "" : "s");
 }
 
 static int consumer_row(struct query *q, size_t at, struct hdb_error *err)

@@ -306,7 +306,8 @@ static void set_others(struct query *q, struct dominators *d)
 	query_set(q, RETAINED, n->others_bytes);
 	query_set_double(q, PERCENT, analysis_percent(n->others_bytes, d->retained_whole));
 	query_set(q, OTHERS, n->others);
-	query_format(q, LABEL, "(%" PRIu64 " other%s)", n->others, n->others == 1 ? "" : "s");
+	query_format(q, LABEL, "(%s other%s)", base_number(n->others).text,
+		     n->others == 1 ? "" : "s");
 }
 
 /*
