@@ -328,8 +328,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           params={{ db, target, sort: "retained" }}
           what="objects"
           sortKey="sort"
-          hide={["reachable", "native", "retained_native", "label_kind", "label_value"]}
-          first={["id", "label", "retained"]}
+          hide={["reachable", "native", "retained_native"]}
           each={(row) => ({ ...row, label: row.label_value })}
           empty="No object of this class is reachable."
           onOpen={(row) => select(String(row.id))}

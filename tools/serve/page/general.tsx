@@ -253,6 +253,7 @@ const named = (row: Row): Row => ({
 
 // Columns by which the server orders the rows of a query.
 const orders: Record<string, string> = {
+  "direct-buffers": "capacity",
   histogram: "shallow",
   duplicates: "wasted",
   collections: "wasted",
@@ -271,7 +272,6 @@ export function General({
   extra,
   first,
   without,
-  hide,
   front,
 }: {
   route: Route;
@@ -280,7 +280,6 @@ export function General({
   extra?: Params;
   first?: string[];
   without?: string[];
-  hide?: string[];
   front?: string[];
 }) {
   const spec = specs.get(query);
@@ -312,8 +311,7 @@ export function General({
           sortKey="sort"
           links={linksOf(query, route)}
           empty={emptyTexts[query]}
-          hide={query === "entries" ? ["key", "value", "key_id", "value_id"] : hide}
-          first={query === "entries" ? ["no", "key_label", "value_label", "retained"] : front}
+          first={front}
           each={query === "entries" ? named : undefined}
           order={orders[query]}
           sums={SUMMED.includes(query) ? spec.facts.filter((c) => !COVERAGE.test(c.name)) : undefined}

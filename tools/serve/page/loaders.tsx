@@ -192,7 +192,7 @@ export function Loaders({ route }: { route: Route }) {
       </Panel>
       <Panel title="The tree">
         {use && <p class="dim">Use: {use}.</p>}
-        <QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" hide={["id", "parent"]} />
+        <QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" />
       </Panel>
     </>
   );

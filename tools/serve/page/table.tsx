@@ -29,36 +29,40 @@ export type Links = Record<string, (row: Row) => string | undefined>;
 const LAST = ["loader", "signature", "serial", "priority", "unreachable_objects", "unreachable_shallow"];
 // Columns that are hidden if all their values are 0.
 const OPTIONAL = ["native", "retained_native", "unreachable_objects", "unreachable_shallow"];
-const NAMES = ["name", "label", "class", "key", "key_label", "field"];
+const NAMES = ["name", "label", "key", "key_label", "field"];
 const FIGURES = ["value", "text", "retained", "wasted", "retained_delta", "below_objects"];
 
 // Order of columns in narrow windows: names, the column that orders the rows, the main figures, then all others.
 function rankOf(c: Column, all: Column[], order?: string): number {
   const has = (names: string[]) => all.some((o) => names.includes(o.name)),
-    first = has(NAMES) ? NAMES : has(["text"]) ? ["text"] : ["id"];
+    first = [NAMES, ["class"], ["text"], ["id"]].find(has) ?? [];
+  if (c === all[0] && c.type !== "id") return 0;
   return first.includes(c.name) ? 0 : c.name === order ? 1 : FIGURES.includes(c.name) ? 2 : 3;
 }
 
-function remembered(what: string): string[] {
+// The user's choices in the Columns menu, by name of column.
+type Choices = Record<string, boolean>;
+
+function remembered(what: string): Choices {
   try {
-    return (JSON.parse(localStorage.getItem(`hidden ${what}`) ?? "[]") as string[]).map(String);
+    const stored = report ? null : JSON.parse(localStorage.getItem(`columns ${what}`) ?? "{}");
+    return Object.fromEntries(Object.entries(stored ?? {}).map(([name, isShown]) => [name, isShown === true]));
   } catch {
-    return [];
+    return {};
   }
 }
 
 interface Shown {
   used: Column[]; // shown columns, in order
   filled: Column[]; // columns with values; all except the first can be hidden
-  hidden: string[];
-  hide(name: string): void;
+  choose(name: string, isShown: boolean): void;
   barred?: string; // the column with bars
   isTight: boolean;
 }
 
-// Selects and orders the columns: only those with values that the user has not hidden.
-function useColumns({ columns, rows, what, tree, order }: TableProps): Shown {
-  const [hidden, setHidden] = useState(() => (report ? [] : remembered(what)));
+// Selects and orders the columns: those with values, without columns that the user has hidden or that have no room.
+function useColumns({ columns, rows, what, tree, order, sort }: TableProps, box: Ref<HTMLDivElement>): Shown {
+  const [choices, setChoices] = useState(() => remembered(what));
   const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && OPTIONAL.includes(name));
   const filled = useMemo(
     () => columns.filter((c) => !(tree && c.name === "level") && rows.some((r) => !isEmpty(r[c.name], c.name))),
@@ -68,39 +72,78 @@ function useColumns({ columns, rows, what, tree, order }: TableProps): Shown {
   const hasBars = useMemo(() => barred && rows.some((r) => Number(r[barred]) > 0), [barred, rows]);
   const isLast = (c: Column, i: number) =>
     i > 0 && (LAST.includes(c.name) || (c.type === "id" && c.name !== "waits_for"));
-  const kept = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)),
-    wide = [...kept.filter((c, i) => !isLast(c, i)), ...kept.filter(isLast)];
-  const isTight = innerWidth <= TIGHT && !report;
-  const hide = (name: string) =>
-    setHidden((now) => {
-      const next = now.includes(name) ? now.filter((h) => h !== name) : [...now, name];
-      try {
-        localStorage.setItem(`hidden ${what}`, JSON.stringify(next));
-      } catch {
-        /* storage is blocked: the choice is not remembered */
-      }
-      return next;
-    });
-  return {
-    filled,
-    hidden,
-    hide,
-    isTight,
-    used: isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide,
-    barred: hasBars && barred && !hidden.includes(barred) ? barred : undefined,
+  const wide = [...filled.filter((c, i) => !isLast(c, i)), ...filled.filter(isLast)],
+    isTight = innerWidth <= TIGHT && !report,
+    all = isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide;
+  const isKept = (c: Column) => c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
+  const crowded = useCrowded(box, all, rows, isKept, choices),
+    used = all.filter((c) => isKept(c) || (choices[c.name] ?? !crowded.includes(c.name)));
+  const choose = (name: string, isShown: boolean) => {
+    const next = { ...choices, [name]: isShown };
+    setChoices(next);
+    try {
+      if (!report) localStorage.setItem(`columns ${what}`, JSON.stringify(next));
+    } catch {
+      /* storage is blocked: the choice is not remembered */
+    }
   };
+  return { filled, choose, isTight, used, barred: hasBars && used.some((c) => c.name === barred) ? barred : undefined };
 }
 
-function ColumnsMenu({ of: { filled, hidden, hide } }: { of: Shown }) {
-  const left = filled.filter((c, i) => i === 0 || !hidden.includes(c.name)).length;
-  if (report || filled.length <= 2) return null;
+// The names of columns for which the table is too narrow, where the first columns take precedence. All are drawn once, to
+// measure them.
+function useCrowded(
+  box: Ref<HTMLDivElement>,
+  all: Column[],
+  rows: Row[],
+  isKept: (c: Column) => boolean,
+  choices: Choices,
+): string[] {
+  const [width, setWidth] = useState(0),
+    key = `${width} ${all.map((c) => c.name).join()} ${JSON.stringify(choices)}`,
+    [found, setFound] = useState({ key: "", names: [] as string[] });
+  const element = () => (box as { current: HTMLDivElement | null }).current;
+  useLayoutEffect(() => {
+    const table = element();
+    if (!table) return;
+    const observer = new ResizeObserver(() => setWidth(table.clientWidth));
+    observer.observe(table);
+    return () => observer.disconnect();
+  }, [all.length > 0]);
+  useLayoutEffect(() => {
+    const table = element();
+    if (!table || table.scrollWidth <= table.clientWidth) return;
+    const widths = new Map(
+      [...table.querySelectorAll<HTMLElement>("th")].map((head) => [head.dataset.name, head.offsetWidth]),
+    );
+    const others = all.filter((c) => !isKept(c) && widths.has(c.name));
+    let room = table.clientWidth - [...widths.values()].reduce((sum, w) => sum + w, 0);
+    for (const c of others) room += widths.get(c.name)!;
+    const names = found.key === key ? [...found.names] : [];
+    for (const { name } of others)
+      if (widths.get(name)! <= room) room -= widths.get(name)!;
+      else names.push(name);
+    setFound({ key, names });
+  }, [key, rows]);
+  return found.key === key ? found.names : [];
+}
+
+function ColumnsMenu({ of: { filled, used, choose } }: { of: Shown }) {
+  if (filled.length <= 2) return null;
   return (
     <details class="columns">
-      <summary>Columns{hidden.length ? ` (${number(left)} of ${number(filled.length)})` : ""}</summary>
+      <summary>
+        Columns{used.length < filled.length ? ` (${number(used.length)} of ${number(filled.length)})` : ""}
+      </summary>
       <div>
         {filled.slice(1).map((c) => (
           <label title={c.help}>
-            <input type="checkbox" checked={!hidden.includes(c.name)} onChange={() => hide(c.name)} /> {c.title}
+            <input
+              type="checkbox"
+              checked={used.includes(c)}
+              onChange={(e) => choose(c.name, (e.target as HTMLInputElement).checked)}
+            />{" "}
+            {c.title}
           </label>
         ))}
       </div>
@@ -282,20 +325,28 @@ interface HeadProps {
   onSort?(name: string): void;
 }
 
+const AT_LEAST = ", at least"; // the end of the title of lower bounds
+
 function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
+  const title = c.title.replace(AT_LEAST, ""),
+    notes = [title !== c.title && "at least", c.type === "bytes" && !/bytes/i.test(title) && "bytes"].filter(Boolean);
   const mark = sort === c.name ? "\u00a0▾" : sort === `-${c.name}` ? "\u00a0▴" : "";
   return (
-    <th title={c.help} class={isNumber(c) ? "n" : ""} aria-sort={sortOf(c, sort)}>
+    <th
+      title={c.help}
+      class={`${isNumber(c) ? "n" : ""}${isBarred ? " barred" : ""}`}
+      data-name={c.name}
+      aria-sort={sortOf(c, sort)}
+    >
       {onSort ? (
         <button onClick={() => onSort(c.name)}>
-          {c.title}
+          {title}
           {mark}
         </button>
       ) : (
-        c.title
+        title
       )}
-      {c.type === "bytes" && !/bytes/i.test(c.title) ? <small> bytes</small> : null}
-      {isBarred && <span class="meter" />}
+      {notes.length > 0 && <small> {notes.join(", ")}</small>}
     </th>
   );
 }
@@ -441,7 +492,7 @@ export function Table(props: TableProps) {
     isFiltered = filter.text.trim() !== "";
   const { top, onScroll } = usePlace(box, rows, what),
     folding = useFolding(rows, tree),
-    shownColumns = useColumns(props),
+    shownColumns = useColumns(props, box),
     { used, barred } = shownColumns;
   const matching = (list: Row[]) => {
     const found = props.filter
@@ -512,8 +563,6 @@ export function Table(props: TableProps) {
       return { rows: matching(found.rows), whole: found.whole };
     },
   };
-  const head = shownColumns.isTight ? 3 * ROW : ROW; // titles wrap in narrow windows
-  const height = Math.min(Math.max(1, shown.length) * ROW + head + 20, report ? 1e9 : Math.max(320, innerHeight - 190));
   const from = report || isShared ? 0 : Math.max(0, Math.floor(top / ROW) - 10),
     to = isShared ? shown.length : report ? (all ? shown.length : IN_REPORT) : from + 70;
   const count = countOf(
@@ -564,7 +613,7 @@ export function Table(props: TableProps) {
         <div
           class="scroll"
           ref={box}
-          style={{ height: report ? "auto" : `${height}px` }}
+          style={report ? undefined : { maxHeight: `${Math.max(320, innerHeight - 190)}px` }}
           tabIndex={0}
           onKeyDown={onKey}
           onScroll={(e) => onScroll((e.target as HTMLElement).scrollTop)}
@@ -718,8 +767,28 @@ interface QueryTableProps {
   sums?: Column[]; // facts that are shown above the table
 }
 
-// Columns that only describe the link of another cell.
-const ACTION = ["advice_words", "action", "target", "action_option"];
+// Columns that only describe the value or the link of another cell.
+const PARTS = ["advice_words", "action", "target", "action_option", "label_kind", "label_value"];
+// Columns that are of no use in tables of these queries, such as the ID of one object in rows of several.
+const HIDDEN: Record<string, string[]> = {
+  entries: ["key", "value", "key_id", "value_id"],
+  histogram: ["id"],
+  loaders: ["id", "parent"],
+  "merged-paths": ["id"],
+  threads: ["waits_for_class", "lock_owner_id"],
+};
+// The first columns, if the query has another order. The last ones may have no room.
+const FRONT: Record<string, string[]> = {
+  arrays: ["class", "objects", "shallow", "trailing_wasted", "zero_shallow", "empty_shallow", "constant_shallow"],
+  "direct-buffers": ["label", "kind", "capacity", "holder", "thread", "position", "limit"],
+  duplicates: ["text", "wasted", "objects", "holder"],
+  entries: ["no", "key_label", "value_label", "retained"],
+  instances: ["id", "label", "retained", "shallow"],
+  loaders: ["label", "name", "use", "classes", "objects", "shallow", "retained"],
+  "merged-paths": ["name", "below_objects", "percent", "below_shallow"],
+  strings: ["text"],
+  threads: ["thread", "state", "waits_for", "lock_owner"],
+};
 
 // Describes the columns of an answer, in the view's order. Columns unknown to the registry are fields of objects:
 // numbers or texts.
@@ -733,14 +802,14 @@ function describedColumns(
   const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
     there = columns
       ? columns.filter((c) => names.includes(c))
-      : names.filter((c) => !hide?.includes(c) && !ACTION.includes(c)),
-    front = (first ?? []).filter((name) => there.includes(name));
+      : names.filter((c) => ![...(hide ?? HIDDEN[query] ?? []), ...PARTS].includes(c)),
+    front = (first ?? FRONT[query] ?? []).filter((name) => there.includes(name));
   return [...front, ...there.filter((name) => !front.includes(name))]
     .map((name) => ({
       ...(known.get(name) ?? { name, title: name, help: "", type: typeOf(name) }),
       ...(titles?.[name] ? { title: titles[name] } : {}),
     }))
-    .map((c) => ({ ...c, title: c.title.replace(/ >=$/, ", at least") }));
+    .map((c) => ({ ...c, title: c.title.replace(/ >=$/, AT_LEAST) }));
 }
 
 // Returns whether numbers of the column descend. Options of a query may change its order.

@@ -377,13 +377,7 @@ export function Threads({ route }: { route: Route }) {
       )}
       {deep && !inside.answer && <Wait reply={inside} what="frames and locals" />}
       {p.as === "table" ? (
-        <QueryTable
-          query="threads"
-          params={{ db: p.db, "no-stack": "1", all: allObjects }}
-          what="threads"
-          hide={["waits_for_class", "lock_owner_id"]}
-          first={["thread", "state", "waits_for", "lock_owner"]}
-        />
+        <QueryTable query="threads" params={{ db: p.db, "no-stack": "1", all: allObjects }} what="threads" />
       ) : shown.length ? (
         <>
           <ul class="threads">

@@ -62,17 +62,7 @@ function Waste({ route, databases }: Props) {
         {tab(undefined, "sum")}
         {available.map(([w, title]) => tab(w, title))}
       </nav>
-      {!q ? (
-        <WasteSum db={route.params.db} />
-      ) : (
-        <General
-          key={q}
-          route={route}
-          query={q}
-          title={titleOf(q)}
-          front={q === "duplicates" ? ["text", "wasted", "objects", "holder"] : undefined}
-        />
-      )}
+      {!q ? <WasteSum db={route.params.db} /> : <General key={q} route={route} query={q} title={titleOf(q)} />}
     </>
   );
 }
@@ -133,22 +123,14 @@ function Histogram({ route, databases }: Props) {
           )}
         </Panel>
       ) : (
-        <General key={by} route={route} query="histogram" without={["by"]} hide={["id"]} />
+        <General key={by} route={route} query="histogram" without={["by"]} />
       )}
     </>
   );
 }
 
 function Paths({ route }: Props) {
-  return (
-    <General
-      route={route}
-      query="merged-paths"
-      first={["by", "exclude"]}
-      hide={["id"]}
-      front={["name", "below_objects", "percent", "below_shallow"]}
-    />
-  );
+  return <General route={route} query="merged-paths" first={["by", "exclude"]} />;
 }
 
 function Strings({ route }: Props) {
@@ -175,7 +157,6 @@ function Strings({ route }: Props) {
         params={paramsOf(route, spec)}
         what="strings"
         sortKey="sort"
-        first={["text"]}
         links={linksOf("strings", route)}
         empty={emptyTexts.strings}
       />
@@ -248,8 +229,7 @@ export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
   map: maps,
   histogram: (p) => <Histogram {...p} />,
   threads: (p) => <Threads route={p.route} />,
-  loaders: (p) =>
-    report ? <General route={p.route} query="loaders" hide={["id", "parent"]} /> : <Loaders route={p.route} />,
+  loaders: (p) => (report ? <General route={p.route} query="loaders" /> : <Loaders route={p.route} />),
   allocations: (p) => <Allocations route={p.route} />,
   native: () => <Native />,
   waste: (p) => <Waste {...p} />,
