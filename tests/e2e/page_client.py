@@ -171,7 +171,7 @@ def selection():
         check("a row of the histogram has the menu of its class", browser.until("document.querySelector('.menu')?.innerText.includes('Who holds them')"))
         browser.key("Escape")
         check("and the table has the focus after it", browser.until("document.querySelector('.menu') === null && document.activeElement.matches('main .scroll')"))
-        names = browser.run("[0, 2].map(n => document.querySelectorAll('main tbody tr')[n].cells[0].innerText)")
+        names = browser.run("[0, 2].map(n => document.querySelectorAll('main tbody tr')[n].cells[0].textContent)")
         selected("2 classes selected", f"SELECT retained_set(id) AS n FROM objects WHERE class IN ('{names[0]}', '{names[1]}')")
 
 
@@ -188,7 +188,12 @@ def names_and_classes():
         go(f"#/class?target=java.util.HashMap{'&show=' + show if show else ''}", "main .panel table td", f"class: {show or 'objects'}")
         check(f"class: {show or 'objects'} has {word!r}", browser.until(f"document.querySelector('main .panel').innerText.includes({word!r})"))
     check("its objects are counted", browser.run("fetch('/api/query/histogram?target=java.util.HashMap').then(r => r.json()).then(a => a.rows[0].objects.toLocaleString('en'))") == text("main dl.facts b"))
-    go("#/class?target=java.util.HashMap", "main td a[href*='.table&']", "a reference in the table of objects")
+    # A column without room is shown when chosen, and remembered.
+    go("#/class?target=java.util.HashMap", "main .columns input", "the choice of columns")
+    column = "[...document.querySelectorAll('main .columns label')].find(l => l.innerText.trim() === 'table').control"
+    check("a column without room is not shown", browser.until(f"!{column}.checked && document.querySelector('th[data-name=table]') === null && / \\(\\d+ of \\d+\\)/.test(document.querySelector('.columns summary').innerText)"))
+    browser.run(f"{column}.click(); 1")
+    check("a chosen column is shown", browser.until("document.querySelector(\"main td a[href*='.table&']\") !== null"))
     browser.run("document.querySelector(\"main td a[href*='.table&']\").click(); 1")
     check("a reference leads to its object", browser.until("document.querySelector('.inspector h2')?.innerText.includes('HashMap$Node[]') && /obj=0x[0-9a-f]+(&|$)/.test(location.hash)"))
     browser.run("history.back(); 1")
@@ -1047,6 +1052,11 @@ def first_rows():
     check("the path of one object is there before all are merged", browser.until("document.querySelectorAll('main tbody td').length > 4 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not complete yet: this is the path of one object'))"))
     browser.run("window.fetch = window.real; merged(); 1")
     check("then all paths, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not complete') && /^[0-9,]+ of [0-9,]+ rows/.test(document.querySelector('main .count')?.innerText ?? '')"))
+    browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.duplicates(?!.*no-holders)/.test(String(url)) ? new Promise(done => { window.held = () => done(real(url, more)); }) : real(url, more);
+        location.hash = '#/waste?q=duplicates&db=1'; 1""")
+    check("duplicates are there before their holders", browser.until("document.querySelectorAll('main tbody tr').length > 4 && !document.querySelector('th[data-name=holder]') && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not complete yet: heapdb is still looking for the holders'))"))
+    browser.run("window.fetch = window.real; held(); 1")
+    check("then with holders, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not complete') && document.querySelector('th[data-name=holder]') !== null"))
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.collections.*by=size/.test(String(url)) ? new Promise(done => { window.counted = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/waste?db=1'; 1""")
     check("kinds of waste are there as they come", browser.until("document.querySelector('.sum')?.innerText.includes('so far') && document.querySelectorAll('.kinds tbody tr').length === 8 && document.querySelector('main .wait') !== null"))

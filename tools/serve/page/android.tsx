@@ -77,7 +77,8 @@ export function Traces({ db, watched }: { db?: string; watched?: string }) {
         {counted(Number(a.facts.leaking ?? 0), "leaking object")}, {counted(Number(a.facts.leaks ?? 0), "leak")}
         {Number(a.facts.library_leaks) ? `, ${number(Number(a.facts.library_leaks))} of them in libraries` : ""}
         {Number(a.facts.unreachable) ? `; ${counted(Number(a.facts.unreachable), "object")} already unreachable` : ""}
-        {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are held by these` : ""}.
+        {Number(a.facts.held_by_others) ? `; ${number(Number(a.facts.held_by_others))} more are retained by these` : ""}
+        .
       </p>
       {groups.length === 0 && <p class="empty">No destroyed object is still in the heap.</p>}
       {groups.map((rows, i) => (

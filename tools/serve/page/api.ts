@@ -49,6 +49,7 @@ export interface Progress {
   total?: number;
   rows?: number;
   unit?: string;
+  left?: number; // estimated seconds until the end of the stage
 }
 export type Params = Record<string, string | string[] | undefined>;
 

@@ -13,6 +13,22 @@ export interface Reply {
   retry(): void;
 }
 
+const EARLY = 1000; // milliseconds of a stage before its duration is estimated
+
+// Returns a function that adds to reports of progress how long the stage will still take if it continues as before.
+function estimating(): (p: Progress) => Progress {
+  let stage: string | undefined,
+    since = 0,
+    first = 0;
+  return (p) => {
+    const done = p.done ?? 0,
+      now = performance.now();
+    if (p.stage !== stage || done < first) [stage, since, first] = [p.stage, now, done];
+    if (!p.total || done <= first || now - since < EARLY) return p;
+    return { ...p, left: Math.ceil(((now - since) / 1000 / (done - first)) * Math.max(0, p.total - done)) };
+  };
+}
+
 export function useAnswer(query: string, params: Params): Reply {
   const [turn, setTurn] = useState(0);
   const key = `${query}${JSON.stringify(params)}${turn}`;
@@ -22,7 +38,8 @@ export function useAnswer(query: string, params: Params): Reply {
   const cancel = useRef(() => {});
   useEffect(() => {
     if (!query) return;
-    const question = ask(query, params);
+    const question = ask(query, params),
+      estimated = estimating();
     let live = true,
       timer = 0;
     const poll = () =>
@@ -30,7 +47,8 @@ export function useAnswer(query: string, params: Params): Reply {
         .progress()
         .then((progress) => {
           if (!live) return;
-          set((s) => (s.answer ? s : { key, progress }));
+          const known = estimated(progress);
+          set((s) => (s.answer ? s : { key, progress: known }));
           timer = window.setTimeout(poll, 500);
         })
         .catch(() => undefined);
@@ -94,6 +112,7 @@ export function Wait({ reply, what }: { reply: Reply; what: string }) {
         ? `Waiting for ${what}: ${p.state === "waiting" ? "other queries run first" : p.stage || "working"}`
         : `Loading ${what} …`}
       {p?.total ? ` ${percent(Math.min(100, (100 * (p.done ?? 0)) / p.total))}` : ""}
+      {p?.left ? `, about ${counted(p.left, "second")} left in this step` : ""}
       {p && <button onClick={() => reply.cancel()}>Cancel</button>}
     </p>
   );
@@ -167,6 +186,17 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   );
 }
 
+// A remark whose part before the colon stands out.
+export function Mark({ text }: { text: string }) {
+  const colon = text.indexOf(":") + 1;
+  return (
+    <p class="mark">
+      <b>{text.slice(0, colon)}</b>
+      {text.slice(colon)}
+    </p>
+  );
+}
+
 // Limits of an answer: outdated or incomplete data, omitted rows, and which objects it counts. Also reports a deadlock.
 export function Marks({ facts }: { facts: Row }) {
   const marks: [string, Cell][] = [
@@ -187,9 +217,7 @@ export function Marks({ facts }: { facts: Row }) {
       {marks
         .filter((m) => m[1])
         .map(([word, text]) => (
-          <p class="mark">
-            <b>{word}:</b> {forPage(visible(String(text)))}
-          </p>
+          <Mark text={`${word}: ${forPage(visible(String(text)))}`} />
         ))}
     </>
   );

@@ -100,7 +100,7 @@ export function ViewList({ views, view, db }: { views: View[]; view: View; db?: 
   const isListed = (v: View) => !v.inner && (badges[v.name] !== 0 || v === view);
   return (
     <Roving name="views" label="Views" id="views">
-      {GROUPS.map((group) => (
+      {GROUPS.filter((group) => views.some((v) => v.group === group && isListed(v))).map((group) => (
         <div class="group-of" role="group" aria-label={group}>
           <span aria-hidden="true">{group}</span>
           {views

@@ -193,13 +193,13 @@ export const emptyTexts: Record<string, string> = {
     "No string matches. The pattern is a regular expression and is case-sensitive; start it with (?i) to ignore case.",
   duplicates: "No string or array occurs more than once.",
   finalizers: "No object of this heap waits for its finalizer.",
-  unreachable: "Every object of the dump is reachable, so the dump was taken after a full collection.",
+  unreachable: "Every object of the dump is reachable, so a full garbage collection probably ran before the dump.",
   substrings: "No two strings share an array.",
   "duplicate-classes": "No class was defined by more than one class loader.",
   "alloc-sites": "The dump has no records of allocation sites.",
   "object-sites":
     "The dump does not record where its objects were allocated. A Flight Recorder recording of the same program " +
-    "does: the command jfr reads it.",
+    "does, and the command jfr reads it.",
   "call-tree": "The dump does not record where its objects were allocated.",
   dangling: "Every reference leads to an object in the dump.",
   bitmaps: "There are no bitmaps. Only Android dumps contain them.",

@@ -8,7 +8,7 @@ const keys: [string, string][] = [
   ["↑ ↓", "rows of a table or tree, cells of a picture"],
   ["→ ←", "open or close a row; move to a neighbouring cell"],
   ["Enter", "open the row, zoom into the cell"],
-  ["Ctrl, Shift", "with a click: selects several rows, whose common retained size is shown"],
+  ["Ctrl, Shift", "with a click: select several rows and show what they retain together"],
   ["Space, Shift ↑ ↓", "the same with keys"],
   [".", "menu of the object (also the right mouse button)"],
   ["Ctrl Enter", "run the statement (SQL)"],
@@ -28,7 +28,7 @@ const words: [string, string][] = [
   ],
   [
     "Reachable",
-    "a path of references leads to it from a GC root. Sums count reachable objects unless stated differently.",
+    "a path of references leads to it from a GC root. Sums count reachable objects unless stated otherwise.",
   ],
 ];
 

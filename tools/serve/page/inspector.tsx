@@ -231,7 +231,8 @@ function Paths({ db, id, all, internals }: { db?: string; id: string; all?: stri
   if (groups.size === 0)
     return (
       <p class="empty">
-        No GC root reaches this object except through weak, soft, phantom or final references. Merged paths has those.
+        No GC root reaches this object except through weak, soft, phantom or final references. Merged paths shows those
+        paths.
       </p>
     );
   return (

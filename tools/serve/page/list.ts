@@ -74,7 +74,7 @@ export const views: View[] = [
     "Explore",
     "loaders",
     "Class loaders",
-    "Class loaders, what they retain, and which may be left over.",
+    "Class loaders, what they retain, and which ones may have leaked.",
     "loaders",
   ),
   {

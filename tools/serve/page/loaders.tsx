@@ -1,4 +1,4 @@
-// Class loaders: those that look left over from a redeployment, then all by class, then the tree.
+// Class loaders: those that a redeployment may have left behind, then all by class, then the tree.
 import { useMemo } from "preact/hooks";
 import { Row } from "./api";
 import { Card } from "./card";
@@ -72,8 +72,8 @@ function SetCard({ set, first }: { set: LoaderSet; first: boolean }) {
       more={[["All class loaders of the set", all]]}
     >
       <p>
-        Each keeps its own copy of these classes. After a redeployment or a reload the earlier loaders should be gone.
-        The path of each one shows what keeps it alive. Classes with several copies:{" "}
+        Each keeps its own copy of these classes. After a redeployment or a reload, the earlier class loaders should be
+        gone. The path of each one shows what keeps it alive. Classes with several copies:{" "}
         {set.classes.slice(0, 5).map((c, i) => (
           <>
             {i > 0 && ", "}
@@ -163,7 +163,9 @@ export function Loaders({ route }: { route: Route }) {
       <Panel>
         <Marks facts={reply.answer.facts} />
         {sets.length === 0 ? (
-          <p class="empty">No class is defined by two class loaders of the same kind, so no loader looks left over.</p>
+          <p class="empty">
+            No two class loaders of the same class define a class of the same name, so none appears to have leaked.
+          </p>
         ) : (
           sets.map((set, i) => <SetCard set={set} first={i === 0} />)
         )}
@@ -190,8 +192,8 @@ export function Loaders({ route }: { route: Route }) {
           links={{ loaders: objectsOf }}
         />
       </Panel>
-      <Panel title="The tree">
-        {use && <p class="dim">Use: {use}.</p>}
+      <Panel title="Class loader tree">
+        {use && <p class="dim">The column “use” gives the {use[0].toLowerCase() + use.slice(1)}.</p>}
         <QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" />
       </Panel>
     </>

@@ -192,11 +192,7 @@ function App({ databases }: { databases: Database[] }) {
         ) : (
           <strong>heapdb</strong>
         )}
-        {report ? (
-          <span class="chip on">{visible(one?.name ?? "")}</span>
-        ) : (
-          !isNarrow && <Databases databases={databases} db={db} view={view.name} />
-        )}
+        {!report && !isNarrow && <Databases databases={databases} db={db} view={view.name} />}
         {REPORT ? (
           <button onClick={toggle} aria-label="Dark or light" title="Dark or light">
             ◐
@@ -213,12 +209,10 @@ function App({ databases }: { databases: Database[] }) {
           {away}
         </p>
       )}
-      {report ? null : (
-        <div class="lists" hidden={isNarrow && !listed}>
-          {isNarrow && <Databases databases={databases} db={db} view={view.name} />}
-          <ViewList views={shown} view={view} db={one ? route.params.db : undefined} />
-        </div>
-      )}
+      <div class={report ? "lists contents" : "lists"} hidden={isNarrow && !listed}>
+        {isNarrow && <Databases databases={databases} db={db} view={view.name} />}
+        <ViewList views={shown} view={view} db={one ? route.params.db : undefined} />
+      </div>
       <main id="main" tabIndex={-1} key={report ? "report" : `${view.name}/${db}`}>
         {report ? (
           <h1>{visible(report.title)}</h1>
@@ -277,7 +271,7 @@ function App({ databases }: { databases: Database[] }) {
         ) : (
           show(view.name, { route, databases })
         )}
-        {report && <p class="printed dim">The five largest of each kind are printed; the file has more.</p>}
+        {report && <p class="printed dim">Only the first rows of each list are printed. The file contains more.</p>}
         {report && (
           <p class="dim print">This file is complete and needs no server. `heapdb serve` shows every object.</p>
         )}

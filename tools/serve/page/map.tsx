@@ -299,8 +299,8 @@ function Legend({
   if (by === "growth")
     return (
       <p class="legend">
-        {grown ? "Area and number: growth, or growth of the contents if that is more. " : ""}Colour: orange grew, blue
-        shrank, grey did neither, but its contents may have.
+        {grown ? "Area and number: growth, or growth of the contents if that is larger. " : ""}Colour: orange for
+        growth, blue for shrinkage, grey for neither. The contents of a grey cell may have changed.
       </p>
     );
   if (by === "size") return <p class="legend">Colour: retained size. A stronger colour is larger.</p>;
@@ -318,7 +318,7 @@ function Legend({
   return (
     <p class="legend">
       Colour: {by}
-      {root.plain ? "" : ", with the shallow size of what is drawn"}.{" "}
+      {root.plain ? "" : ", with the shallow size of the drawn cells"}.{" "}
       {[...sums]
         .sort((a, b) => b[1] - a[1])
         .slice(0, most)
@@ -891,8 +891,8 @@ export function MapView({
               label="Shows"
               value={p.turn ?? ""}
               choices={[
-                ["", "what each holds"],
-                ["1", "who holds each"],
+                ["", "what each one holds"],
+                ["1", "what holds each one"],
               ]}
               onChange={(turn) => change({ turn: turn || undefined, zoom: undefined })}
             />
@@ -958,8 +958,8 @@ export function MapView({
           />
         ) : zoom.weight === 0 ? (
           <p class="empty">
-            {"Nothing grew or shrank by that much. "}
-            {"Area “retained size now” shows the heap as it is."}
+            {"Nothing grew or shrank enough to be drawn. "}
+            {"The area “retained size now” shows the current heap."}
           </p>
         ) : (
           <Picture

@@ -30,7 +30,7 @@ export const shipped: Saved[] = [
       "BY bytes DESC LIMIT 30",
   },
   {
-    name: "Classes that several loaders define",
+    name: "Classes defined by several class loaders",
     text:
       "SELECT name, count(*) AS loaders, sum(objects) AS objects FROM classes WHERE NOT is_array GROUP BY " +
       "name HAVING loaders > 1 ORDER BY loaders DESC",
@@ -74,11 +74,11 @@ export const shipped: Saved[] = [
       "GROUP BY class ORDER BY average DESC LIMIT 30",
   },
   {
-    name: "Methods that most threads run",
+    name: "Methods that the most threads run",
     text: "SELECT frame, count(DISTINCT thread) AS threads FROM frames GROUP BY frame ORDER BY threads DESC LIMIT 30",
   },
   {
-    name: "Local variables that hold most",
+    name: "Local variables that retain the most",
     text:
       "SELECT t.name AS thread, l.id, l.class, o.retained FROM locals l JOIN objects o ON o.id = l.id JOIN " +
       "threads t ON t.serial = l.thread ORDER BY o.retained DESC LIMIT 20",
@@ -437,6 +437,7 @@ function Result({ statement, route }: { statement: string; route: Route }) {
           what="rows"
           empty="The statement returned no rows."
           late={reply.late}
+          hasAllColumns
           filter={filter}
           file={{ query: "sql", params }}
           every={() =>

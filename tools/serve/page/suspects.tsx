@@ -347,7 +347,7 @@ function groupsOf(rows: Row[]): Row[][] {
 function Nothing({ threshold }: { threshold: number }) {
   return (
     <p class="empty">
-      No single object or class retains more than {bytes(threshold)}: nothing here looks like a leak.
+      No single object or class retains more than {bytes(threshold)}, so nothing looks like a leak.
       {!report && (
         <>
           {" "}

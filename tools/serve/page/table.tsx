@@ -3,7 +3,7 @@ import { Ref } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { AdviceText } from "./advice";
 import { Answer, ask, Cell, Column, File, hasSql, Params, report, Row } from "./api";
-import { Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
+import { Mark, Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
 import { ExportMenu, Exported } from "./export";
 import { classActions, dateOf, menuAt, Name, select, Value } from "./objects";
 import { Meter, specs } from "./parts";
@@ -61,7 +61,10 @@ interface Shown {
 }
 
 // Selects and orders the columns: those with values, without columns that the user has hidden or that have no room.
-function useColumns({ columns, rows, what, tree, order, sort }: TableProps, box: Ref<HTMLDivElement>): Shown {
+function useColumns(
+  { columns, rows, what, tree, order, sort, hasAllColumns }: TableProps,
+  box: Ref<HTMLDivElement>,
+): Shown {
   const [choices, setChoices] = useState(() => remembered(what));
   const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && OPTIONAL.includes(name));
   const filled = useMemo(
@@ -75,7 +78,7 @@ function useColumns({ columns, rows, what, tree, order, sort }: TableProps, box:
   const wide = [...filled.filter((c, i) => !isLast(c, i)), ...filled.filter(isLast)],
     isTight = innerWidth <= TIGHT && !report,
     all = isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide;
-  const isKept = (c: Column) => c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
+  const isKept = (c: Column) => hasAllColumns || c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
   const crowded = useCrowded(box, all, rows, isKept, choices),
     used = all.filter((c) => isKept(c) || (choices[c.name] ?? !crowded.includes(c.name)));
   const choose = (name: string, isShown: boolean) => {
@@ -474,6 +477,7 @@ interface TableProps {
   links?: Links;
   empty?: string;
   late?: boolean;
+  hasAllColumns?: boolean; // the user has chosen the columns: none is left out for lack of room
   filter?: Filter; // applied by the server; if absent, `rows` has all rows and is filtered here
   file?: File; // for export by the server
   // Loads all rows if `rows` has only the first ones; whole: the result has all of them.
@@ -667,7 +671,7 @@ export function Table(props: TableProps) {
           {` contains “${visible(filter.text)}”.`}
         </p>
       )}
-      {rows.length === 0 && !isFiltered && <p class="empty">{props.empty ?? "There are none."}</p>}
+      {rows.length === 0 && !isFiltered && <p class="empty">{props.empty ?? "No rows."}</p>}
     </div>
   );
 }
@@ -819,17 +823,31 @@ const isOrdered = (rows: Row[], name?: string): boolean =>
 
 // ---- first rows ----
 
-const SLOW = 300, // milliseconds before the first rows are requested unsorted
+const SLOW = 300, // milliseconds before the quick answer is requested
   FIRST = "100";
 
-// While a slow answer is computed, shows a quick one: the first objects in the order of the dump instead of sorted
-// ones, or the path of one object instead of the merged paths of millions.
+// Quick answers that are shown while a slow one is computed, by query: what they lack, and their parameters.
+const QUICK: Record<string, { lacks: string; params(p: Params, one?: string): Params | undefined }> = {
+  instances: {
+    lacks: `Not in order yet: the first ${FIRST} objects, in the order of the dump.`,
+    params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST }),
+  },
+  "merged-paths": {
+    lacks: "Not complete yet: this is the path of one object; the other paths are being added.",
+    params: (p, one) =>
+      one === undefined ? undefined : { ...p, sort: undefined, limit: FIRST, target: one, subclasses: undefined },
+  },
+  duplicates: {
+    lacks: "Not complete yet: heapdb is still looking for the holders of these strings or arrays.",
+    params: (p) => (p["no-holders"] || p.sort ? undefined : { ...p, limit: FIRST, "no-holders": "1" }),
+  },
+};
+
+// The quick answer, once a slow one has taken a while.
 function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer | undefined {
   const key = JSON.stringify(params),
     [slow, setSlow] = useState(""),
-    isSorted = query === "instances" && params.sort !== undefined && params.filter === undefined,
-    isPaths = query === "merged-paths" && params.filter === undefined && !String(params.target).startsWith("0x"),
-    isSlow = isSorted || isPaths;
+    isSlow = query in QUICK && params.filter === undefined && !String(params.target).startsWith("0x");
   useEffect(() => {
     if (!isWaiting || !isSlow) return;
     const timer = setTimeout(() => setSlow(key), SLOW);
@@ -837,12 +855,10 @@ function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer
   }, [key, isWaiting, isSlow]);
   const isRequested = isWaiting && isSlow && slow === key,
     { db, target } = params;
-  const one = useAnswer(isRequested && isPaths ? "instances" : "", { db, target, limit: "1" }).answer?.rows[0]?.id,
-    first = { ...params, sort: undefined, limit: FIRST };
-  return useAnswer(
-    isRequested && (isSorted || one) ? query : "",
-    isPaths ? { ...first, target: String(one), subclasses: undefined } : first,
-  ).answer;
+  const one = useAnswer(isRequested && query === "merged-paths" ? "instances" : "", { db, target, limit: "1" }).answer
+    ?.rows[0]?.id;
+  const quick = isRequested ? QUICK[query].params(params, one ? String(one) : undefined) : undefined;
+  return useAnswer(quick ? query : "", quick ?? {}).answer;
 }
 
 // A sum with its name, on one line.
@@ -892,19 +908,7 @@ export function QueryTable(props: QueryTableProps) {
             .join("")}
         </p>
       )}
-      {isFirst && (
-        <p class="mark">
-          {query === "merged-paths" ? (
-            <>
-              <b>Not complete yet:</b> this is the path of one object; the other paths are being added.
-            </>
-          ) : (
-            <>
-              <b>Not in order yet:</b> the first {number(rows.length)} objects, in the order of the dump.
-            </>
-          )}
-        </p>
-      )}
+      {isFirst && <Mark text={QUICK[query].lacks} />}
       <Table
         columns={columns}
         rows={rows}

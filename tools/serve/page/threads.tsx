@@ -371,7 +371,7 @@ export function Threads({ route }: { route: Route }) {
               checked={p.o_all === "1"}
               onChange={(e) => change({ o_all: (e.target as HTMLInputElement).checked ? "1" : undefined })}
             />{" "}
-            threads that are not running, too
+            include threads that are not running
           </label>
         </div>
       )}

@@ -342,8 +342,8 @@ export function Referrers({ db, id, open }: { db?: string; id: string; open: Ope
         {count === 0
           ? "Nothing refers to it."
           : `${number(count)} ${count === 1 ? "reference" : "references"}, by class and ` +
-            `field${count > a.rows.length ? `; of the first ${number(a.rows.length)}` : ""}. What refers to ` +
-            "a referrer opens below it."}
+            `field${count > a.rows.length ? `. Only the first ${number(a.rows.length)} are shown` : ""}. ` +
+            "Open a referrer to see what refers to it."}
       </p>
       {sorted.length > 0 && (
         <ul class="tree holds" role="tree" aria-label="Referrers">
@@ -446,7 +446,7 @@ export function Dominated({
     a = reply.answer;
   if (!a) return <Wait reply={reply} what="dominated objects" />;
   if (a.rows.length === 0)
-    return <p class="empty">This object dominates no other object: without it, nothing else would be freed.</p>;
+    return <p class="empty">This object dominates no other object. Removing it would free nothing else.</p>;
   return (
     <>
       <ul

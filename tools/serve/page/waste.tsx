@@ -112,7 +112,7 @@ function kindsOf(answers: Result[], builders: Result[]): Kind[] {
     },
     {
       name: "Unused slots in collections",
-      help: "Slots of tables and arrays that no element uses, in collections that are not empty.",
+      help: "Unused slots of tables and arrays, in collections that are not empty.",
       saved: Number(collections?.facts.wasted ?? 0) - Number(none?.wasted ?? 0),
       objects: Number(collections?.facts.objects ?? 0) - Number(none?.objects ?? 0),
       to: linkTo("waste", { q: "collections" }),
@@ -297,8 +297,8 @@ export function WasteSum({ db }: { db?: string }) {
       {wait}
       <p class="dim">
         No bytes are counted twice. The array of a string counts with the string, or with the arrays of zeros if it
-        contains zeros. The table of a collection counts with the collection. An array can be all zeros, a duplicate and
-        a builder's at once, so only the largest of these three kinds is in the total.
+        contains zeros. The table of a collection counts with the collection. An array can contain only zeros, be a
+        duplicate and belong to a builder at the same time, so the total includes only the largest of these three kinds.
       </p>
       <div class="scroll">
         <table class="kinds">
