@@ -190,7 +190,7 @@ def names_and_classes():
     check("its objects are counted", browser.run("fetch('/api/query/histogram?target=java.util.HashMap').then(r => r.json()).then(a => a.rows[0].objects.toLocaleString('en'))") == text("main dl.facts b"))
     # A column without room is shown when chosen, and remembered.
     go("#/class?target=java.util.HashMap", "main .columns input", "the choice of columns")
-    column = "[...document.querySelectorAll('main .columns label')].find(l => l.innerText.trim() === 'table').control"
+    column = "[...document.querySelectorAll('main .columns label')].find(l => l.textContent.trim() === 'table').control"
     check("a column without room is not shown", browser.until(f"!{column}.checked && document.querySelector('th[data-name=table]') === null && / \\(\\d+ of \\d+\\)/.test(document.querySelector('.columns summary').innerText)"))
     browser.run(f"{column}.click(); 1")
     check("a chosen column is shown", browser.until("document.querySelector(\"main td a[href*='.table&']\") !== null"))
@@ -731,6 +731,8 @@ def contents():
     layout("the inspector on a phone")
     # A package is its whole name, on a phone, too: its last part could be any.
     go("#/waste?q=duplicates", "main table td", "duplicates on a phone")
+    browser.run("[...document.querySelectorAll('main .columns label')].find(l => l.textContent.trim() === 'holder').control.click(); 1")
+    check("holders are shown if chosen", browser.until("document.querySelector('th[data-name=holder]') !== null"))
     holders = browser.run("[...document.querySelectorAll('main td .name .tail')].map(e => e.innerText)")
     check(f"a field has its class: {holders[:3]}", any("." in h for h in holders) and not any(h in ("value", "key") for h in holders))
     go("#/histogram?o_by=package", "main table td", "packages on a phone")
@@ -895,7 +897,7 @@ def same_stacks():
     browser.run("document.querySelector('main .same-stack .twist').click(); 1")
     check("the group has two threads", browser.until("document.querySelectorAll('main .same-stack .threads > .thread').length === 2"))
     go("#/threads?as=table", "main table td", "a table of threads")
-    cells = browser.run("[...document.querySelectorAll('main td a')].filter(a => ['0x21', '0x31'].includes(a.title)).map(a => a.innerText)")
+    cells = browser.run("[...document.querySelectorAll('main td a')].filter(a => ['0x21', '0x31'].includes(a.title)).map(a => a.textContent)")
     check(f"the table has both as links: {cells}", cells == ["a.Lock", "owner, 0x31", "owner, 0x31"])
     check("and no column of IDs of owners", "lock owner" in text("main thead") and "lock_owner_id" not in text("main thead") and "waits_for_class" not in text("main thead"))
     check("in the table, too", text().count("Deadlock:") == 1)

@@ -16,6 +16,7 @@ const ROW = 24; // pixels
 const IN_REPORT = 50; // rows of a report's table that are shown at first
 export const MOST = 100000; // maximum number of rows in one request
 export const NARROW = 760; // pixels; narrower windows get the layout for phones
+const SHORT_TEXT = 240; // pixels; maximum width of texts where columns are many, as in app.css
 const TIGHT = 1100; // pixels; in narrower windows, tables begin with names and the main figures
 
 const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
@@ -57,6 +58,7 @@ interface Shown {
   filled: Column[]; // columns with values; all except the first can be hidden
   choose(name: string, isShown: boolean): void;
   barred?: string; // the column with bars
+  isCrowded: boolean; // columns have no room, or only because texts are shortened
   isTight: boolean;
 }
 
@@ -80,7 +82,7 @@ function useColumns(
     all = isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide;
   const isKept = (c: Column) => hasAllColumns || c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
   const crowded = useCrowded(box, all, rows, isKept, choices),
-    used = all.filter((c) => isKept(c) || (choices[c.name] ?? !crowded.includes(c.name)));
+    used = all.filter((c) => choices[c.name] ?? (isKept(c) || !crowded?.includes(c.name)));
   const choose = (name: string, isShown: boolean) => {
     const next = { ...choices, [name]: isShown };
     setChoices(next);
@@ -90,18 +92,25 @@ function useColumns(
       /* storage is blocked: the choice is not remembered */
     }
   };
-  return { filled, choose, isTight, used, barred: hasBars && used.some((c) => c.name === barred) ? barred : undefined };
+  return {
+    filled,
+    choose,
+    isTight,
+    isCrowded: crowded !== undefined,
+    used,
+    barred: hasBars && used.some((c) => c.name === barred) ? barred : undefined,
+  };
 }
 
-// The names of columns for which the table is too narrow, where the first columns take precedence. All are drawn once, to
-// measure them.
+// The names of columns for which the table is too narrow, where the first columns take precedence; undefined if all fit
+// with long texts. All are drawn once, to measure them.
 function useCrowded(
   box: Ref<HTMLDivElement>,
   all: Column[],
   rows: Row[],
   isKept: (c: Column) => boolean,
   choices: Choices,
-): string[] {
+): string[] | undefined {
   const [width, setWidth] = useState(0),
     key = `${width} ${all.map((c) => c.name).join()} ${JSON.stringify(choices)}`,
     [found, setFound] = useState({ key: "", names: [] as string[] });
@@ -117,7 +126,10 @@ function useCrowded(
     const table = element();
     if (!table || table.scrollWidth <= table.clientWidth) return;
     const widths = new Map(
-      [...table.querySelectorAll<HTMLElement>("th")].map((head) => [head.dataset.name, head.offsetWidth]),
+      [...table.querySelectorAll<HTMLElement>("th")].map((head, i) => [
+        head.dataset.name,
+        i && !head.matches(".n") ? Math.min(head.offsetWidth, SHORT_TEXT) : head.offsetWidth,
+      ]),
     );
     const others = all.filter((c) => !isKept(c) && widths.has(c.name));
     let room = table.clientWidth - [...widths.values()].reduce((sum, w) => sum + w, 0);
@@ -126,9 +138,9 @@ function useCrowded(
     for (const { name } of others)
       if (widths.get(name)! <= room) room -= widths.get(name)!;
       else names.push(name);
-    setFound({ key, names });
-  }, [key, rows]);
-  return found.key === key ? found.names : [];
+    if (found.key !== key || names.length > found.names.length) setFound({ key, names });
+  }, [key, rows, found]);
+  return found.key === key ? found.names : undefined;
 }
 
 function ColumnsMenu({ of: { filled, used, choose } }: { of: Shown }) {
@@ -624,7 +636,10 @@ export function Table(props: TableProps) {
           role="region"
           aria-label={what}
         >
-          <table class={tree ? "deep" : undefined} aria-rowcount={shown.length}>
+          <table
+            class={`${tree ? "deep" : ""}${shownColumns.isCrowded ? " crowded" : ""}`}
+            aria-rowcount={shown.length}
+          >
             <thead>
               <tr>
                 {selection.isTicking && (
