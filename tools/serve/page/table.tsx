@@ -790,6 +790,7 @@ interface QueryTableProps {
 const PARTS = ["advice_words", "action", "target", "action_option", "label_kind", "label_value"];
 // Columns that are of no use in tables of these queries, such as the ID of one object in rows of several.
 const HIDDEN: Record<string, string[]> = {
+  "direct-buffers": ["class"],
   entries: ["key", "value", "key_id", "value_id"],
   histogram: ["id"],
   loaders: ["id", "parent"],
@@ -806,7 +807,7 @@ const FRONT: Record<string, string[]> = {
   loaders: ["label", "name", "use", "classes", "objects", "shallow", "retained"],
   "merged-paths": ["name", "below_objects", "percent", "below_shallow"],
   strings: ["text"],
-  threads: ["thread", "state", "waits_for", "lock_owner"],
+  threads: ["thread", "state", "retained", "waits_for", "lock_owner"],
 };
 
 // Describes the columns of an answer, in the view's order. Columns unknown to the registry are fields of objects:
