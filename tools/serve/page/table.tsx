@@ -66,6 +66,7 @@ interface Shown {
 function useColumns(
   { columns, rows, what, tree, order, sort, hasAllColumns }: TableProps,
   box: Ref<HTMLDivElement>,
+  isTicking: boolean,
 ): Shown {
   const [choices, setChoices] = useState(() => remembered(what));
   const isEmpty = (v: Cell, name: string) => v === null || v === undefined || (v === 0 && OPTIONAL.includes(name));
@@ -81,7 +82,7 @@ function useColumns(
     isTight = innerWidth <= TIGHT && !report,
     all = isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide;
   const isKept = (c: Column) => hasAllColumns || c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
-  const crowded = useCrowded(box, all, rows, isKept, choices),
+  const crowded = useCrowded(box, all, rows, isKept, JSON.stringify([choices, isTicking])),
     used = all.filter((c) => choices[c.name] ?? (isKept(c) || !crowded?.includes(c.name)));
   const choose = (name: string, isShown: boolean) => {
     const next = { ...choices, [name]: isShown };
@@ -109,10 +110,10 @@ function useCrowded(
   all: Column[],
   rows: Row[],
   isKept: (c: Column) => boolean,
-  choices: Choices,
+  layout: string, // changes with what else determines the width
 ): string[] | undefined {
   const [width, setWidth] = useState(0),
-    key = `${width} ${all.map((c) => c.name).join()} ${JSON.stringify(choices)}`,
+    key = `${width} ${all.map((c) => c.name).join()} ${layout}`,
     [found, setFound] = useState({ key: "", names: [] as string[] });
   const element = () => (box as { current: HTMLDivElement | null }).current;
   useLayoutEffect(() => {
@@ -507,9 +508,7 @@ export function Table(props: TableProps) {
     filter = props.filter ?? { text: own, set: setOwn, whole: rows.length },
     isFiltered = filter.text.trim() !== "";
   const { top, onScroll } = usePlace(box, rows, what),
-    folding = useFolding(rows, tree),
-    shownColumns = useColumns(props, box),
-    { used, barred } = shownColumns;
+    folding = useFolding(rows, tree);
   const matching = (list: Row[]) => {
     const found = props.filter
       ? list
@@ -525,11 +524,13 @@ export function Table(props: TableProps) {
     () => (tree && !isFiltered && folding.closed.size ? unfolded(rows, folding.closed) : matching(rows)),
     [rows, filter.text, folding.closed, tree, columns, ownSort],
   );
+  const selection = useSelection(shown, at, ofClasses),
+    shownColumns = useColumns(props, box, selection.isTicking),
+    { used, barred } = shownColumns;
   const largest = useMemo(
     () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
     [rows, barred],
   );
-  const selection = useSelection(shown, at, ofClasses);
   const sort = onSort ? props.sort : ownSort;
   const sortBy = (name: string) => {
     if (onSort) onSort(name);
