@@ -75,7 +75,14 @@ function useColumns(
     [columns, rows, tree],
   );
   const barred = useMemo(() => ["retained", "wasted"].find((name) => filled.some((c) => c.name === name)), [filled]);
-  const hasBars = useMemo(() => barred && rows.some((r) => Number(r[barred]) > 0), [barred, rows]);
+  // Bars of the same length compare nothing.
+  const hasBars = useMemo(
+    () =>
+      barred &&
+      rows.some((r) => Number(r[barred]) > 0) &&
+      (rows.length === 1 || rows.some((r) => r[barred] !== rows[0][barred])),
+    [barred, rows],
+  );
   const isLast = (c: Column, i: number) =>
     i > 0 && (LAST.includes(c.name) || (c.type === "id" && c.name !== "waits_for"));
   const wide = [...filled.filter((c, i) => !isLast(c, i)), ...filled.filter(isLast)],
