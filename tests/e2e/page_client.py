@@ -734,6 +734,7 @@ def contents():
     browser.run("[...document.querySelectorAll('main .columns label')].find(l => l.textContent.trim() === 'holder').control.click(); 1")
     check("holders are shown if chosen", browser.until("document.querySelector('th[data-name=holder]') !== null"))
     holders = browser.run("[...document.querySelectorAll('main td .name .tail')].map(e => e.innerText)")
+    browser.run("localStorage.removeItem('columns duplicates'); 1")
     check(f"a field has its class: {holders[:3]}", any("." in h for h in holders) and not any(h in ("value", "key") for h in holders))
     go("#/histogram?o_by=package", "main table td", "packages on a phone")
     check("packages are whole", browser.until("[...document.querySelectorAll('main td:first-child')].some(e => e.innerText.trim() === 'java.util')"))

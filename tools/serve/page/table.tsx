@@ -89,7 +89,7 @@ function useColumns(
     isTight = innerWidth <= TIGHT && !report,
     all = isTight ? [...wide].sort((a, b) => rankOf(a, wide, order) - rankOf(b, wide, order)) : wide;
   const isKept = (c: Column) => hasAllColumns || c === all[0] || choices[c.name] || c.name === sort?.replace("-", "");
-  const crowded = useCrowded(box, all, rows, isKept, JSON.stringify([choices, isTicking])),
+  const crowded = useCrowded(box, all, isKept, JSON.stringify([choices, isTicking])),
     used = all.filter((c) => choices[c.name] ?? (isKept(c) || !crowded?.includes(c.name)));
   const choose = (name: string, isShown: boolean) => {
     const next = { ...choices, [name]: isShown };
@@ -115,7 +115,6 @@ function useColumns(
 function useCrowded(
   box: Ref<HTMLDivElement>,
   all: Column[],
-  rows: Row[],
   isKept: (c: Column) => boolean,
   layout: string, // changes with what else determines the width
 ): string[] | undefined {
@@ -147,7 +146,7 @@ function useCrowded(
       if (widths.get(name)! <= room) room -= widths.get(name)!;
       else names.push(name);
     if (found.key !== key || names.length > found.names.length) setFound({ key, names });
-  }, [key, rows, found]);
+  }); // after each drawing, because other rows may have longer values
   return found.key === key ? found.names : undefined;
 }
 
