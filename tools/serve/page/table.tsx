@@ -132,19 +132,15 @@ function useCrowded(
   useLayoutEffect(() => {
     const table = element();
     if (!table || table.scrollWidth <= table.clientWidth) return;
-    const widths = new Map(
-      [...table.querySelectorAll<HTMLElement>("th")].map((head, i) => [
-        head.dataset.name,
-        i && !head.matches(".n") ? Math.min(head.offsetWidth, SHORT_TEXT) : head.offsetWidth,
-      ]),
-    );
-    const others = all.filter((c) => !isKept(c) && widths.has(c.name));
-    let room = table.clientWidth - [...widths.values()].reduce((sum, w) => sum + w, 0);
+    const widths = new Map([...table.querySelectorAll<HTMLElement>("th")].map((h) => [h.dataset.name, h.offsetWidth]));
+    const others = all.filter((c) => !isKept(c) && widths.has(c.name)),
+      needed = (c: Column) => Math.min(widths.get(c.name)!, isNumber(c) ? Infinity : SHORT_TEXT);
+    let room = table.clientWidth - table.scrollWidth;
     for (const c of others) room += widths.get(c.name)!;
     const names = found.key === key ? [...found.names] : [];
-    for (const { name } of others)
-      if (widths.get(name)! <= room) room -= widths.get(name)!;
-      else names.push(name);
+    for (const c of others)
+      if (needed(c) <= room) room -= needed(c);
+      else names.push(c.name);
     if (found.key !== key || names.length > found.names.length) setFound({ key, names });
   }); // after each drawing, because other rows may have longer values
   return found.key === key ? found.names : undefined;
