@@ -611,6 +611,7 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		if (rule->kept != BASE_NO_NODE)
 			TRY(explain_evaluate(&state.subject, rule->kept, &kept, err));
 		out->kept_ix = kept.kind == BASE_OBJECT ? kept.object : about.ix;
+		out->lacks_kept = rule->kept != BASE_NO_NODE && kept.kind != BASE_OBJECT;
 		TRY(explain_write(rule->advice, &state.values, BASE_TEXT(out->advice), err));
 		is_found = true;
 		if (!rule->also)

@@ -146,6 +146,7 @@ struct explain_answer {
 	size_t rule_length;
 	/* the object that should no longer be alive: ix, or another object named by the rule */
 	uint32_t kept_ix;
+	bool lacks_kept; /* whether the rule names another object that does not exist */
 };
 
 /*

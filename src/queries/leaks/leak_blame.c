@@ -519,8 +519,9 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	return above < chosen ? add_step_above(q, path, above, out, err) : HDB_OK;
 }
 
-int leak_add_static(struct query *q, const struct query_leak_path *path,
-		    struct query_leak_owner *out, struct hdb_error *err)
+/* Adds what leak_add_static names, as far as it is on the path. */
+static int add_above(struct query *q, const struct query_leak_path *path,
+		     struct query_leak_owner *out, struct hdb_error *err)
 {
 	const struct leak_holder below = out->list[0];
 	struct leak_holder above;
@@ -554,6 +555,124 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		return HDB_OK;
 	}
 	return HDB_OK;
+}
+
+/*
+ * Maximum number of objects between an object of a library and the application's object that refers
+ * to it, such as the cache above its store, and maximum number of referrers to examine of each.
+ */
+#define USER_LEVELS 3u
+#define USER_REFERRERS 64u
+
+/* Objects of a library above an owner, and the application's field that refers to one of them. */
+struct users {
+	struct base_vec level, next; /* uint32_t */
+	uint32_t below_ix, top_ix;   /* the owner, and its topmost dominator in a library */
+	struct leak_holder found;
+	size_t count; /* number of objects that refer to them */
+};
+
+static void release_users(struct users *u)
+{
+	base_vec_release(&u->level);
+	base_vec_release(&u->next);
+}
+
+/* Examines an object that refers to an object of a library. */
+static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t below_ix,
+			struct hdb_error *err)
+{
+	struct analysis_link link;
+	struct heap_object object;
+	const char *name;
+	uint32_t parent;
+	uint8_t strength;
+
+	TRY(derive_reach(q->derive, true, ix, &parent, err));
+	TRY(heap_object(q->heap, ix, &object, err));
+	TRY(heap_strength(q->heap, ix, below_ix, &strength, err));
+	name = heap_class_name(q->heap, heap_known_class(&object));
+	/* An unreachable object is recorded as its own parent. */
+	if (parent == ix || strength != STORE_STRONG || heap_is_platform_class(name) ||
+	    strstr(name, "$$Lambda") ||
+	    (object.kind != STORE_INSTANCE && object.kind != STORE_CLASS))
+		return HDB_OK;
+	if (heap_is_library_class(name))
+		return base_vec_push(&u->next, &ix, sizeof(ix), err);
+	TRY(analysis_link_find(&q->session, ix, below_ix, &link, err));
+	if ((link.kind != ANALYSIS_LINK_FIELD && link.kind != ANALYSIS_LINK_STATIC) ||
+	    strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)
+		return HDB_OK;
+	/* A servlet in a container does not own the container. */
+	for (uint32_t at = ix, up = ix; up != GRAPH_NONE; at = up) {
+		if (at == u->top_ix || at == u->below_ix)
+			return HDB_OK;
+		TRY(derive_dominator(q->derive, at, &up, err));
+		if (up == at)
+			break;
+	}
+	u->count++;
+	u->found = (struct leak_holder){ .ix = ix,
+					 .count = link.count,
+					 .class_name = name,
+					 .kind = link.kind == ANALYSIS_LINK_STATIC ?
+							 LEAK_HOLDER_STATIC :
+							 LEAK_HOLDER_FIELD };
+	(void)snprintf(u->found.field, sizeof(u->found.field), "%s", analysis_link_name(&link));
+	return HDB_OK;
+}
+
+/*
+ * If the owner is a field of a library and no step above it belongs to the application, names the
+ * field of the only object of the application that refers to the library's objects.
+ */
+static int add_user(struct query *q, struct query_leak_owner *out, struct hdb_error *err)
+{
+	BASE_SCOPED(release_users) struct users u = { .count = 0 };
+	const struct leak_holder below = out->list[0];
+	uint32_t ix = below.ix, up = ix;
+
+	if (out->named != 1 || out->more || below.kind != LEAK_HOLDER_FIELD ||
+	    below.is_thread_local || !heap_is_library_class(below.class_name))
+		return HDB_OK;
+	do {
+		ix = up;
+		TRY(derive_dominator(q->derive, ix, &up, err));
+	} while (up != GRAPH_NONE && up != ix &&
+		 heap_is_library_class(heap_class_name_of(q->heap, up)));
+	u.below_ix = below.ix;
+	u.top_ix = ix;
+	TRY(base_vec_push(&u.level, &ix, sizeof(ix), err));
+	for (unsigned level = 0; level < USER_LEVELS && !u.count; level++) {
+		for (size_t i = 0; i < u.level.count && i < USER_REFERRERS; i++) {
+			BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
+
+			ix = *base_vec_at(&u.level, uint32_t, i);
+			TRY(derive_referrers_of(q->derive, ix, USER_REFERRERS, &referrers, err));
+			for (size_t k = 0; k < referrers.count; k++)
+				TRY(look_at_user(q, &u, *base_vec_at(&referrers, uint32_t, k), ix,
+						 err));
+			/* Others may refer to it, too. */
+			if (referrers.count == USER_REFERRERS)
+				return HDB_OK;
+		}
+		base_vec_release(&u.level);
+		u.level = u.next;
+		u.next = (struct base_vec){ 0 };
+	}
+	if (u.count != 1)
+		return HDB_OK;
+	if (!out->top.kind)
+		out->top = below;
+	out->list[0] = u.found;
+	return HDB_OK;
+}
+
+int leak_add_static(struct query *q, const struct query_leak_path *path,
+		    struct query_leak_owner *out, struct hdb_error *err)
+{
+	TRY(add_above(q, path, out, err));
+	return add_user(q, out, err);
 }
 
 int leak_collection_owner(struct query *q, const struct query_leak_path *path,

@@ -132,6 +132,9 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 					  sizeof(keeper->thread));
 		}
 	}
+	/* A thread that only waits for the pool does not keep what was borrowed from it. */
+	if (a->lacks_kept && keeper->kind == LEAK_HOLDER_LOCAL)
+		return HDB_OK;
 	if (keeper->is_thread_local)
 		TRY(count_threads(q, keeper, err));
 	/* A thread that uses an object for a moment, or waits for one, does not keep it. */
