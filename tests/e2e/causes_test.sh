@@ -82,7 +82,7 @@ expired|Causes$Tokens.all (static) holds 20,000 Causes$Token|99 % have expired (
 form|Causes$Metrics.timers (static) holds 12,000|99 % have the form requests{uri=/orders/*}
 inner|Causes$Favorites.hits (static) holds 150 Causes$Page$Hit|outer objects (Causes$Page) that inner objects keep
 formats|Causes$Reports2.columns (static) holds 8,000|DecimalFormat objects, one in each owner (Causes$Column.format)
-weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries of a WeakHashMap can never be removed
+weakmap|Causes$Styles.cache (static) holds 12,000|12,000 entries with weak keys (WeakHashMap$Entry) can never be removed
 steps|Causes$Steps.|CompletableFutures wait for one another
 periodic|Causes$Scheduler.pool (static)|3,000 tasks of a scheduler or timer are periodic
 noconsumer|Causes$Audit.queue (static) holds 11,999|no thread is in a method that uses it

@@ -45,6 +45,8 @@
 #define SHARE_KEYS 100u
 /* Maximum number of entries to count in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
+/* Minimum number of letters of a name that ends with a number, which may be one of a fixed set. */
+#define NAME_LETTERS_MIN 3u
 /* Minimum average number of keys per form. */
 #define FORM_KEYS 20u
 
@@ -118,11 +120,17 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 	bool has_parts = false, has_place = false, has_name = false;
 
 	while (*text && used + 2 < to.size) {
-		size_t size = 0;
+		size_t size = 0, letters = 0;
 		bool has_digit = false, is_same;
 
 		while (is_word_byte(text[size]))
 			has_digit |= isdigit((unsigned char)text[size++]) != 0;
+		/* The letters of a name such as "page17" remain. */
+		while (letters < size && !isdigit((unsigned char)text[letters]))
+			letters++;
+		if (letters < NAME_LETTERS_MIN ||
+		    letters + strspn(text + letters, "0123456789") != size)
+			letters = 0;
 		if (!size) {
 			has_parts |= strchr("/=?&(", *text) != NULL;
 			to.buf[used++] = *text++;
@@ -132,15 +140,29 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 		varied >>= 1;
 		has_parts |= has_place && !has_digit && to.buf[used - 1] == '.';
 		has_place |= has_digit;
-		has_name |= !has_digit;
-		used += (size_t)snprintf(to.buf + used, to.size - used, "%.*s",
-					 has_digit && !is_same ? 1 : (int)size,
-					 has_digit && !is_same ? "*" : text);
+		has_name |= !has_digit || letters;
+		used += has_digit && !is_same ? (size_t)snprintf(to.buf + used, to.size - used,
+								 "%.*s*", (int)letters, text) :
+						(size_t)snprintf(to.buf + used, to.size - used,
+								 "%.*s", (int)size, text);
 		used = used < to.size ? used : to.size - 1;
 		text += size;
 	}
 	to.buf[used] = '\0';
 	return (has_parts && has_place && has_name) || strcmp(to.buf, "*.*.*.*") == 0;
+}
+
+/* Returns whether each number that a form replaces ends a name. */
+static bool is_name_form(const char *form)
+{
+	const char *place = strchr(form, '*');
+
+	if (!place)
+		return false;
+	for (; place; place = strchr(place + 1, '*'))
+		if (place == form || !is_word_byte(place[-1]))
+			return false;
+	return true;
 }
 
 static int add_form(struct looking *l, uint32_t ix, const char *text, struct hdb_error *err)
@@ -593,6 +615,8 @@ static int set_form(const struct looking *l, const struct share *s, struct expla
 		(void)snprintf(name, sizeof(name), "one of %zu forms, such as %s%s", s->kinds, form,
 			       cut);
 	explain_fact_text(out, EXPLAIN_FACT_key_form, name);
+	if (is_name_form(form))
+		explain_fact_set(out, EXPLAIN_FACT_form_is_name, 1);
 	explain_fact_set(out, EXPLAIN_FACT_key_form_percent,
 			 (double)count * 100 / (double)l->entries);
 	return HDB_OK;

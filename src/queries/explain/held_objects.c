@@ -270,7 +270,8 @@ static int look_at_reference(struct held_walk *w, const struct held_node *node,
 		w->locals += node->weight * (double)bytes;
 	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
 		w->soft_bytes += node->weight * (double)bytes;
-	if (referent && heap_has_superclass(heap, node->class_no, "java.util.WeakHashMap$Entry"))
+	/* An entry of a map with weak keys refers to its value by another field. */
+	if (referent && heap_has_superclass(heap, node->class_no, "java.lang.ref.WeakReference"))
 		TRY(look_at_key(w, node, referent, err));
 	return HDB_OK;
 }

@@ -297,6 +297,24 @@ static void set_owner(struct owners *o, bool is_largest)
 }
 
 /*
+ * Sets *out to whether the field that leads to the largest collection may belong to an owner: an
+ * object or, if ix is HEAP_NONE, a class.
+ */
+static int has_field(const struct owners *o, uint32_t ix, bool *out, struct hdb_error *err)
+{
+	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];
+	struct heap_value value;
+
+	*out = true;
+	if (ix == HEAP_NONE || field->kind != BASE_STRING)
+		return HDB_OK;
+	*out = false;
+	TRY_FOUND(heap_path_value(o->session->heap, ix, field->text, &value, err));
+	*out = true;
+	return HDB_OK;
+}
+
+/*
  * Reads an owner: an object or, at the end of the path, a class. The class name of a queue or
  * policy may imply that it has no limit.
  */
@@ -327,7 +345,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 	struct heap *heap = session->heap;
 	struct owners o = { .session = session, .out = out };
 	unsigned owners = 0;
-	bool is_named = false;
+	bool is_holder, is_set = false, is_named = false;
 
 	for (unsigned i = 0; i < OWNER_CLIMBS && owners < OWNERS_MAX; i++) {
 		const struct heap_collection_rule *rule;
@@ -350,11 +368,15 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
 			o.is_nearest = !owners;
 			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
+			/* Objects of a library may be nearer than the owner of the field. */
+			TRY(has_field(&o, is_class ? HEAP_NONE : ix, &is_holder, err));
 			owners++;
 			/* a collection is not its own owner */
-			if (!is_named && (i || !rule)) {
-				set_owner(&o, is_largest);
-				is_named = true;
+			if (i || !rule) {
+				if (!is_set || (is_largest && is_holder && !is_named))
+					set_owner(&o, is_largest && is_holder);
+				is_named |= is_holder;
+				is_set = true;
 			}
 		}
 		if (is_class)
