@@ -731,7 +731,9 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 	if (nearest.count > looked / 2) {
 		owner->list[0] = nearest.who;
 		if (nearest.who.kind == LEAK_HOLDER_LOCAL)
-			owner->list[0].threads = nearest.holders;
+			owner->list[0].threads = nearest.holders > 1 && looked < s->count ?
+							 LEAK_THREADS_MANY :
+							 nearest.holders;
 		owner->named = 1;
 		owner->count = looked == s->count ? nearest.count : 0;
 		owner->ix[0] = nearest.holders == 1 ? nearest.ix : HEAP_NONE;

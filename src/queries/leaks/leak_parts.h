@@ -101,6 +101,9 @@ enum leak_holder_kind {
 /* Maximum size of the name of a field or thread. */
 #define LEAK_NAME_MAX_BYTES 512
 
+/* Number of threads if there are more than were counted. */
+#define LEAK_THREADS_MANY UINT64_MAX
+
 /* The holder of an object: a reference, and the object and class that contain the reference. */
 struct leak_holder {
 	enum leak_holder_kind kind;

@@ -133,8 +133,11 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 		add(to, "%s.%s", class_name, h->field);
 		break;
 	case LEAK_HOLDER_LOCAL:
-		if (h->threads > 1)
-			add(to, "local variables of %" PRIu64 " threads %s", h->threads, h->thread);
+		if (h->threads == LEAK_THREADS_MANY)
+			add(to, "local variables of threads %s", h->thread);
+		else if (h->threads > 1)
+			add(to, "local variables of %s threads %s", base_number(h->threads).text,
+			    h->thread);
 		else
 			add(to, "a local variable of thread %s", h->thread);
 		add(to, "%s%s", h->frame[0] ? " in " : "", h->frame);
