@@ -210,7 +210,7 @@ leak android.app.ApplicationPackageManager 'app\.More\.manager \(static\)' 1 \
 leak android.widget.Editor 'app\.More\.editor \(static\)' 1 \
 	'Editor#mTextView: View.mContext is of a destroyed activity'
 leak androidx.fragment.app.Fragment 'app\.More\.fragment \(static\)' 1 "$state"
-leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'it was shown and is hidden'
+leak android.widget.Toast 'app\.More\.toast \(static\)' 1 'the toast was shown and is now hidden'
 [ "$(grep -cE ',(leaking|library),' rows)" = 7 ] || complain "not 7 leaks"
 program=app.Main
 # On another Android version the fields are not known to leak, so what they hold is reported as any other leak.

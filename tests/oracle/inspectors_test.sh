@@ -128,7 +128,7 @@ GONE, THERE, OPEN = 'leaking', 'not leaking', 'unknown'
 # is a subclass of the rule's class; another class can be given by name.
 V, A = 'android.view.', 'android.app.'
 cases = {
-    ('java.lang.ClassLoader', 'class-loaders'): [('one', {}, THERE, 'class loaders stay'),
+    ('java.lang.ClassLoader', 'class-loaders'): [('one', {}, THERE, 'a class loader is never leaking'),
                                          ('no loader', {}, OPEN, '-loaders', 'java.lang.Object')],
     ('', 'anonymous-classes'): [('anonymous', {}, OPEN, 'Anonymous subclass of app.Base', 'app.Base', 'app.Outer$1'),
                                 ('named', {}, OPEN, '-Anonymous', 'app.Base', 'app.Outer$Inner')],
@@ -154,7 +154,7 @@ cases = {
         ('of a destroyed activity', lambda d: dict(mBase=screen(d, True)), GONE, 'wraps a destroyed activity'),
         ('of one in use', lambda d: dict(mBase=screen(d, False)), OPEN, 'wraps an activity in use'),
         ('of the application', lambda d: dict(mBase=d.new(A + 'Application')), OPEN, 'wraps the application'),
-        ('of itself', {}, OPEN, 'wraps no context')],
+        ('of itself', {}, OPEN, 'wraps no known context')],
     (A + 'ApplicationPackageManager', 'package-managers'): [
         ('of a destroyed activity', lambda d: dict(mContext=impl(d, True)), GONE, 'mOuterContext'),
         ('of one in use', lambda d: dict(mContext=impl(d, False)), THERE, 'mOuterContext'),
@@ -220,10 +220,10 @@ cases = {
     ('android.os.Message', 'messages'): [('one', dict(what=7, when=12), OPEN, 'Message.what = 7'),
                                                 ('another class', {}, OPEN, '-Message.what', 'app.Message')],
     ('android.widget.Toast', 'toasts'): [
-        ('hidden', lambda d: dict(mTN=d.new('android.widget.Toast$TN', mWM=d.new('app.Thing'))), GONE, 'is hidden'),
+        ('hidden', lambda d: dict(mTN=d.new('android.widget.Toast$TN', mWM=d.new('app.Thing'))), GONE, 'is now hidden'),
         ('shown', lambda d: dict(mTN=d.new('android.widget.Toast$TN', mWM=d.new('app.Thing'),
              mView=d.new(V + 'View'))), THERE,
-         'it is shown'),
+         'the toast is shown'),
         ('never shown', lambda d: dict(mTN=d.new('android.widget.Toast$TN')), OPEN, '-shown')],
     ('androidx.compose.runtime.Recomposer', 'recomposers'): [
         ('shut down', lambda d: recomposer(d, 'ShutDown'), GONE, "state is ShutDown"),
