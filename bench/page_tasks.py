@@ -49,7 +49,7 @@ TASKS = [
     ("where objects were allocated", "tomcat9_j17", [("type", "jfr")], "where its objects were allocated"),
     ("bytes by package as a treemap of SQL", "tomcat9_j17", [("click", ".views a", "SQL"), ("click", ".asks a", "Bytes by package"), ("choose", "Show as", "treemap")], "cells"),
     ("this view as a file to send", "tomcat9_j17", [("click", "header .more-button", ""), ("click", ".menu button", "Share as one HTML file")], "StandardManager"),
-    ("a flame graph of who holds what", "tomcat9_j17", [("click", ".views a", "Map"), ("choose", "Shape", "icicle"), ("choose", "Shows", "who holds each")], "cells"),
+    ("a flame graph of who holds what", "tomcat9_j17", [("click", ".views a", "Map"), ("choose", "Shape", "icicle"), ("choose", "Shows", "what holds each one")], "cells"),
 ]
 
 CLICK = "(() => { const e = [...document.querySelectorAll(%r)].find(e => e.checkVisibility() && e.textContent.includes(%r)); if (!e) return false; e.click(); return true; })()"
