@@ -288,7 +288,7 @@ static unsigned key_byte(const struct analysis_content *record, unsigned depth)
 }
 
 /*
- * Distributes the records in place to 256 parts by the byte at `depth`. Sets end[] to the ends of
+ * Splits the records in place into 256 parts by the byte at `depth`. Sets end[] to the ends of
  * the parts.
  */
 static void spread(struct analysis_content *records, uint64_t count, unsigned depth, uint64_t *end)

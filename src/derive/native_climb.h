@@ -11,7 +11,7 @@
 uint32_t derive_climb_limit(uint32_t object_count);
 
 /*
- * Computes the native memory of all objects that each object dominates, without its own. Sets *out
+ * For each object, sums the native memory of the objects it dominates, without its own. Sets *out
  * to the objects with a nonzero amount, in ascending order, as struct derive_native. Reads the
  * `native` and `dominators` tables, which must exist. Returns HDB_NOTFOUND, with an empty *out, if
  * more than `limit` objects own native memory or dominate an owner. A cycle above an owner

@@ -114,7 +114,7 @@ struct import_origin {
  * of the program, which the database does not need.
  */
 struct import_texts {
-	struct base_idmap places_by_id; /* from string ID to number in places */
+	struct base_idmap places_by_id; /* from string ID to index in `places` */
 	struct store_texts_writer writer;
 	struct base_vec places; /* struct import_text_place */
 };

@@ -431,7 +431,7 @@ static int size_vm(struct import *im, struct layout *l, const struct sizes_fixed
 	return HDB_OK;
 }
 
-/* Computes sizes under the other models, and for Android dumps. */
+/* Computes sizes by all models except the VM's. */
 static int size_by_rule(struct import *im, struct layout *l, const struct sizes_fixed *fixed,
 			struct hdb_error *err)
 {

@@ -310,7 +310,7 @@ __attribute__((target("bmi,bmi2"))) static inline bool decode_bmi2(struct entrie
 		out[e++] = last;
 		p += __builtin_ctzll(second_ends) / 8 + 1;
 	}
-	/* the last entry, if their number is odd; its length is also unpredictable */
+	/* the last entry, if the count is odd; its length is unpredictable */
 	if (n - e == 1 && entries->end - p >= 8) {
 		const uint64_t bytes = load64(p), ends = varint_ends(bytes);
 

@@ -197,7 +197,7 @@ static int fact(struct cli *cli, const struct hdb_rows *rows, const char *name, 
 	const struct hdb_value *v = hdb_rows_find_fact(rows, name);
 
 	if (!v || v->type != HDB_TYPE_COUNT)
-		return hdb_fail(&cli->err, HDB_EBUG, "the answer has no \"%s\"", name);
+		return hdb_fail(&cli->err, HDB_EBUG, "fact \"%s\" is missing", name);
 	*value = (double)v->u;
 	return HDB_OK;
 }

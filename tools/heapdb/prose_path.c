@@ -6,7 +6,7 @@
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
 
-/* Maximum steps printed, half of them next to the object and half next to the root. */
+/* Maximum number of steps printed: half at the object, half at the root. */
 #define PATH_STEPS_MAX 2000u
 #define PATH_HALF (PATH_STEPS_MAX / 2)
 

@@ -2,16 +2,22 @@
  * heapdb/render_table.c - prints an aligned table, the number of rows, and facts.
  *
  * Rows are laid out in batches. Later batches may widen columns, so a table of millions of rows is
- * printed as it arrives, in little memory. If the rows fit one batch, columns without information
+ * printed as it arrives, in little memory. If the rows fit in one batch, columns without information
  * (all zero or all equal) are named below the table instead. Trees are drawn with lines before the
  * names and have no column "level".
  *
- * A line wider than the terminal is shortened in this order: packages become initials, widest
- * column first; columns are hidden (in comparisons those of the older dump first, then from the
- * last to the retained size) and named below the table; packages are removed; strings are truncated
- * to CUT_FIRST columns; more columns are hidden; strings are truncated to CUT_MIN, the first column
- * last, since it names the row; finally, any column is hidden, the retained size last. Numbers are
- * never truncated. Names, paths and frames keep their end, where they differ.
+ * A line wider than the terminal is shortened in steps, until it fits:
+ *
+ * 1. Packages become initials, in the widest column first.
+ * 2. Columns are hidden, and named below the table: those of the older dump first, then from the
+ *    last column back to the retained size.
+ * 3. Packages are removed.
+ * 4. Strings are truncated to CUT_FIRST columns.
+ * 5. More columns are hidden.
+ * 6. Strings are truncated to CUT_MIN, those of the first column last, since it names the row.
+ * 7. Any column is hidden, the retained size last.
+ *
+ * Numbers are never truncated. Names, paths and frames keep their end, because it tells them apart.
  */
 #include "heapdb/cli.h"
 #include "heapdb/prose.h"
@@ -148,8 +154,7 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 }
 
 /*
- * Prints steps of sizes as "1200 1340". Human-readable sizes contain blanks, so they are separated
- * by commas.
+ * Prints the column `steps`, such as "1200 1340", in readable sizes. They contain blanks, so they are separated by commas.
  */
 static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 {

@@ -125,8 +125,7 @@ struct sql_table_def {
 	/* Optional. Sets `declaration` when a statement first uses the table. */
 	int (*declare)(struct sql_table_def *def, struct hdb_error *err);
 	/*
-	 * Optional. xBestIndex of a table without keys, which handles constraints itself. It calls
-	 * sql_end itself, because it may read many rows.
+	 * Optional. xBestIndex of a table that handles constraints itself. Such a table also calls sql_end, once for many rows.
 	 */
 	int (*plan)(const struct sql_table *table, struct sqlite3_index_info *info);
 	/*

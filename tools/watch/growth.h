@@ -99,8 +99,8 @@ int growth_heap_points(const struct growth_run *run, struct trend_point **out, s
 		       struct hdb_error *err);
 
 /*
- * The first function converts an age of a run to wall-clock time. The second returns the text of a
- * name.
+ * The first function converts seconds since the start of a run to wall-clock time. The second
+ * returns a name.
  */
 uint64_t growth_time_of(const struct growth_run *run, double age_s);
 const char *growth_name(const struct growth *growth, uint32_t name);

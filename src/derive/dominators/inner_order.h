@@ -9,9 +9,8 @@
 #include "graph/preorder.h"
 
 /*
- * Numbers the objects that dominate others in preorder, in two passes over the `dominators` table
- * (derive_tree_prepare). The numbers of a node's subtree begin at the node's own number and end at
- * graph_preorder_end. The caller must release *order even after a failure.
+ * Numbers in preorder the objects that dominate others, in two passes over the `dominators` table
+ * (derive_tree_prepare). A subtree has the numbers from its node's own up to, but not including, graph_preorder_end. The caller must release *order even after a failure.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 

@@ -259,8 +259,7 @@ static int add_virtual_threads(struct query *q, struct hdb_error *err)
 			TRY(base_step(q->work, no, err));
 	}
 	if (count)
-		info_number(q, "virtual threads", "Number of virtual threads among the threads",
-			    count);
+		info_number(q, "virtual threads", "Number of threads that are virtual", count);
 	return HDB_OK;
 }
 

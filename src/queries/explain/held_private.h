@@ -125,7 +125,7 @@ struct held_walk {
 	uint64_t children_max;
 	uint64_t objects_max;
 	bool is_about;    /* whether visited objects represent others that were not visited */
-	bool is_count;    /* whether the walk visits all objects, or none */
+	bool is_count;    /* whether a walk cut short yields no result */
 	bool is_by_level; /* whether the walk visits only some objects of each level */
 	bool is_cut;      /* whether the walk ended early because it visited too many objects */
 };

@@ -251,8 +251,7 @@ static void check(const struct base_vec *hashed, size_t most, struct guess *gues
 void entry_set_changed(const struct looking *l, struct explain_facts *out)
 {
 	const bool is_own = l->hashed.count && entry_is_own(l->session->heap, l->hashed_class);
-	/* A list has only one field, and the hash code of this field is also the hash code of the
-	 * list. */
+	/* A list counts as a single field, whose hash code is that of the list itself. */
 	struct guess best = { .fields = 1, .is_list = !is_own };
 
 	for (unsigned subset = 1; is_own && subset < 1u << PARTS_MAX; subset++) {

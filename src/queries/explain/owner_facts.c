@@ -106,7 +106,7 @@ static void to_lower(const char *from, char *to)
 	to[i] = '\0';
 }
 
-/* Keeps only the first sentence about a field, which is about the nearest owner. */
+/* Sets a fact to "FIELD is VALUE", unless a nearer owner has already set it. */
 static void say(struct owners *o, enum explain_fact to, const char *field, const char *value)
 {
 	char text[2 * EXPLAIN_CONTENT_MAX];

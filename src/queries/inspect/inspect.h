@@ -76,7 +76,7 @@ void inspector_release(struct inspector *inspector);
  */
 bool inspector_has_any(const struct inspector *inspector);
 
-/* Returns whether instances of a class can be leaking according to the rules, watched or not. */
+/* Returns whether rules can find leaking instances of a class, even without watchers. */
 bool inspector_wants(const struct inspector *inspector, uint32_t class_no);
 
 /*

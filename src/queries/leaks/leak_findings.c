@@ -214,7 +214,7 @@ static int find_incident(struct query *q, struct leak_findings *l,
 	return HDB_OK;
 }
 
-/* Makes a fault the explanation of a suspect that is the same incident. */
+/* Explains a suspect with the fault that reports the same incident. */
 static void merge_fault(struct leak_finding *f, const struct query_leak_fault *fault)
 {
 	f->answer = fault->answer;

@@ -328,7 +328,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 	struct derive *derive = s->t->q->derive;
 
 	TRY(triage_counts_weak(s->t, &s->counts_weak, err));
-	/* Building a table closes the columns of others, so prepare these afterwards. */
+	/* Building a table closes other tables' columns, so prepare them after it. */
 	if (s->counts_weak)
 		TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));

@@ -6,6 +6,7 @@
  * depends on the number of groups.
  */
 #include "analysis/hash_counter.h"
+#include "base/base_text.h"
 #include "base/bytes.h"
 #include "derive/blocks.h"
 #include "queries/queries.h"
@@ -370,9 +371,9 @@ static void set_facts(struct query *q, const struct arrays *a)
 	 */
 	if (a->kind == ANY && a->short_tails.objects) {
 		query_cut(q, NULL,
-			  "runs of trailing zeros in %" PRIu64 " arrays, each shorter than %" PRIu64
-			  " bytes (--min-tail)",
-			  a->short_tails.objects, a->min_tail);
+			  "runs of trailing zeros shorter than %" PRIu64
+			  " bytes (--min-tail) in %s arrays",
+			  a->min_tail, base_number(a->short_tails.objects).text);
 	}
 	if (a->kind == KIND_TAILS) {
 		query_cut(q, &a->short_tails,
