@@ -201,7 +201,8 @@ int explain_candidates(const struct session *session, const struct explain_rules
  */
 static inline bool explain_is_fault(const struct explain_rule *rule)
 {
-	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED;
+	return rule->verdict == EXPLAIN_LEAK || rule->verdict == EXPLAIN_MISCONFIGURED ||
+	       rule->verdict == EXPLAIN_STUCK;
 }
 
 /* ---- for the files of this directory: expressions ---- */

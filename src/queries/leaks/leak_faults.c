@@ -110,7 +110,8 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	a->rule_length = strlen(a->says);
 	/* A sentence about its threads may follow the text about a queue or pool of the JDK. */
 	if (a->rule->verdict != EXPLAIN_LEAK &&
-	    (!is_fault || heap_is_platform_class(heap_class_name_of(q->heap, a->ix))))
+	    (!is_fault || a->rule->verdict == EXPLAIN_STUCK ||
+	     heap_is_platform_class(heap_class_name_of(q->heap, a->ix))))
 		return HDB_OK;
 	TRY(query_leak_path_find(q, a->kept_ix, &path, err));
 	path.is_end_kept = true;
@@ -223,7 +224,7 @@ static bool is_fault(const struct explain_answer *answer, uint64_t least_bytes)
 {
 	const enum explain_verdict verdict = answer->rule->verdict;
 
-	return verdict == EXPLAIN_LEAK ||
+	return verdict == EXPLAIN_LEAK || verdict == EXPLAIN_STUCK ||
 	       ((verdict == EXPLAIN_UNBOUNDED || verdict == EXPLAIN_MISCONFIGURED) &&
 		answer->retained_bytes >= least_bytes);
 }
