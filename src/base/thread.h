@@ -2,7 +2,8 @@
  * base/thread.h - starts a thread on a different processor than its creator.
  *
  * Linux may place a new thread on its creator's processor although another processor is idle, and
- * moves it only when it next balances the load. A pass of 50 ms then uses one processor for half of its time (for 8 to 35 ms in six of ten first queries, measured on two processors).
+ * moves it only when it next balances the load. A pass of 50 ms then uses one processor for half of
+ * its time (for 8 to 35 ms in six of ten first queries, measured on two processors).
  */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H

@@ -2,9 +2,9 @@
  * heapdb/render_table.c - prints an aligned table, the number of rows, and facts.
  *
  * Rows are laid out in batches. Later batches may widen columns, so a table of millions of rows is
- * printed as it arrives, in little memory. If the rows fit in one batch, columns without information
- * (all zero or all equal) are named below the table instead. Trees are drawn with lines before the
- * names and have no column "level".
+ * printed as it arrives, in little memory. If the rows fit in one batch, columns without
+ * information (all zero or all equal) are named below the table instead. Trees are drawn with lines
+ * before the names and have no column "level".
  *
  * A line wider than the terminal is shortened in steps, until it fits:
  *
@@ -154,7 +154,8 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 }
 
 /*
- * Prints the column `steps`, such as "1200 1340", in readable sizes. They contain blanks, so they are separated by commas.
+ * Prints the column `steps`, such as "1200 1340", in readable sizes. They contain blanks, so they
+ * are separated by commas.
  */
 static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 {

@@ -125,7 +125,8 @@ struct sql_table_def {
 	/* Optional. Sets `declaration` when a statement first uses the table. */
 	int (*declare)(struct sql_table_def *def, struct hdb_error *err);
 	/*
-	 * Optional. xBestIndex of a table that handles constraints itself. Such a table also calls sql_end, once for many rows.
+	 * Optional. xBestIndex of a table that handles constraints itself. Such a table also calls
+	 * sql_end, once for many rows.
 	 */
 	int (*plan)(const struct sql_table *table, struct sqlite3_index_info *info);
 	/*

@@ -10,7 +10,8 @@
 
 /*
  * Numbers in preorder the objects that dominate others, in two passes over the `dominators` table
- * (derive_tree_prepare). A subtree has the numbers from its node's own up to, but not including, graph_preorder_end. The caller must release *order even after a failure.
+ * (derive_tree_prepare). A subtree has the numbers from its node's own up to, but not including,
+ * graph_preorder_end. The caller must release *order even after a failure.
  */
 int derive_number_inner(struct derive *derive, struct graph_preorder *order, struct hdb_error *err);
 
