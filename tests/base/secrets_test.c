@@ -1,7 +1,7 @@
 /*
- * secrets_test.c - each rule finds the text that tests/data/secrets.txt has for it and no other
- * rule does, in bytes, in chars and across the parts of a long text; names; work on hostile texts
- * is linear.
+ * secrets_test.c - each rule finds its own text of tests/data/secrets.txt, and no other rule does,
+ * in bytes, in chars, and across the parts of a long text. Also tests names, and that searching
+ * hostile texts takes linear time.
  */
 #include "base/base_text.h"
 #include "base/secrets.h"

@@ -1,6 +1,6 @@
 /*
- * truncated_test.c - the dump or the database is cut while it is mapped: an error with the
- * offset, HDB_EIO (the command's exit code 4), and no half of an answer.
+ * truncated_test.c - cuts the dump or the database while it is mapped. The result must be HDB_EIO
+ * (the command's exit code 4) with the offset, never half an answer.
  */
 #include "support/hostile.h"
 #include "support/temp.h"

@@ -1,6 +1,6 @@
 /*
- * access_faults_test.c - functions that read parts of the graph, while the n-th call that can fail
- * does fail. The result is an error or the right answer, nothing leaks, and a second attempt gives
+ * access_faults_test.c - makes the n-th call that can fail do so, in functions that read parts of
+ * the graph. The result is an error or the right answer, nothing leaks, and a second attempt gives
  * the right answer.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup

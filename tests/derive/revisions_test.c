@@ -1,8 +1,8 @@
 /*
- * revisions_test.c - a table whose content changes has another revision: what all base and derived
- * tables say of some dumps is compared with tests/data/table_revisions.tsv, by a hash. Where the
- * content is another one and the revision in store/tables.c is the same, databases that were made
- * before would be read with their old numbers, and the test fails.
+ * revisions_test.c - a table whose contents change must get another revision. Hashes of all base
+ * and derived tables of some dumps are compared with tests/data/table_revisions.tsv. The test fails
+ * if contents differ under the same revision (store/tables.c), because existing databases would
+ * then be read with outdated contents.
  *
  * HEAPDB_WRITE_REVISIONS=1 rewrites the file after revisions were raised or the dump was replaced.
  */

@@ -1,9 +1,9 @@
 /*
  * tables_test.c - every derived table has the same bytes with any memory budget and number
  * of threads, on every shape that hprofgen makes and on lists of leaves that are too long to be
- * sorted at once, and whether the top level is built from notes or not; the totals are what a plain
- * walk of the dominator tree says; a search for single paths finds those of the whole tree; and
- * the referrers of a few objects are those of the table.
+ * sorted at once, and whether the top level is built from notes or not. The totals equal those of a
+ * plain walk over the dominator tree, a search for single paths finds the paths of the whole tree,
+ * and the referrers of a few objects equal those in the table.
  */
 #include "derive/build.h"
 #include "derive/strangeness.h"

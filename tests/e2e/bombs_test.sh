@@ -2,7 +2,7 @@
 # bombs_test.sh - compressed files that are not real dumps, such as a terabyte of zeros after a dump's header as a small
 # zstd file, and gzip that never ends: rejected with a clear error, in bounded time, memory and disk. Sizes stored in
 # members are not trusted, and available data is read.
-# Slow: terabytes are unpacked until the limits end it.
+# Slow: terabytes are unpacked until a limit is reached.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 work=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/e2e/ci_tools_test.sh - tests the examples of tools/ci with the real tools: the schemas of SARIF and Kubernetes,
 # Gradle, and JUnit 5. Missing tools are listed and skipped; tools/install-deps.sh --all installs them.
-# Slow: schemas are fetched when they are first asked for, and Gradle takes its time.
+# Slow: schemas are downloaded on first use, and Gradle is slow.
 set -eu
 if heapdb help gate 2>&1 | grep -q libyaml; then
 	echo "this heapdb was built without libyaml"

@@ -1,12 +1,12 @@
 /*
- * cli_faults_test.c - the n-th call that can fail does fail, once or from then on, in the command
- * itself: each of its commands and formats ends with the right answer, or with exit code 4 and a
- * message; no crash, no leak, no cut answer that is called good. Standard output that fails, by
- * itself or as a full device and as a pipe that nobody reads.
+ * cli_faults_test.c - makes the n-th call that can fail do so, once or from then on, in the command
+ * itself. Each command and format must end with the right answer, or with exit code 4 and a
+ * message, without a crash or leak, and must not report a truncated answer as complete. Standard
+ * output also fails: by itself, as a full device, and as a pipe that nobody reads.
  *
- * What is written is whole or is not there, notes are kept, and no other file is left behind.
+ * Output files are complete or absent, notes are kept, and no other file is left behind.
  *
- * HEAPDB_HOSTILE=long: every call; else some of each command.
+ * HEAPDB_HOSTILE=long: every call; otherwise some calls of each command.
  * Slow: ten thousand runs, a minute of processor time.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup

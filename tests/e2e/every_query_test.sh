@@ -1,7 +1,6 @@
 #!/bin/sh
-# every_query_test.sh - every query, as a table, JSON and CSV, on the sample dump and, where
-# ../shared/dumps is there, on Android's, old VMs' and others: an answer or a clear "no", and JSON
-# that parses.
+# every_query_test.sh - every query, as a table, JSON and CSV, on the sample dump and, if ../shared/dumps exists, on
+# dumps of Android, old VMs and others: each gives an answer or a clear error, and its JSON parses.
 # Slow: every query in three formats on many dumps.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }

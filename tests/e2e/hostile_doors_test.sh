@@ -1,6 +1,7 @@
 #!/bin/sh
-# hostile_doors_test.sh - damaged files at the doors other than dumps: budgets and baselines of gate, series of growth,
-# recordings, rules. Each is cut, and has bytes flipped, in 40 ways: no crash, no hang, a message that names the file.
+# hostile_doors_test.sh - damaged input files other than dumps: budgets and baselines of gate, series of growth,
+# recordings, rules. Each is cut, and has bytes flipped, in 40 ways: no crash, no hang, and a message that names the
+# file.
 set -eu
 command -v python3 > /dev/null || { echo "no python3 here"; exit 77; }
 cd "$TMPDIR"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # mcp_inspector_test.sh - MCP's inspector as a client of `heapdb mcp`: tools, prompts, resources, an answer, an error,
 # and a dump without a database, for which the error contains the import command.
-# Slow: it is installed by npm when it is first asked for.
+# Slow: npm installs the inspector on first use.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 inspector=$HDB_ROOT/build/mcp-inspector

@@ -1,7 +1,7 @@
 #!/bin/sh
 # memory_netty_test.sh - `heapdb memory` of a program with Netty 4.1 or 4.2 and a dump of it: the chunks of the pooled
 # and the adaptive allocator, and how much of them unreleased buffers use, compared with Netty's own count.
-# Slow: Maven brings Netty when it is first asked for. On each JDK that is here ($JDK17, $JDK25, or javac's).
+# Slow: Maven downloads Netty on first use. Runs on each installed JDK ($JDK17, $JDK25, or javac's).
 set -eu
 [ -r /proc/self/smaps_rollup ] || { echo "no /proc/PID/smaps_rollup here"; exit 77; }
 for tool in javac mvn python3; do

@@ -1,6 +1,6 @@
 #!/bin/sh
 # pprof_test.sh - pprof opens our profiles and shows their sums; tests/cli/pictures.sh reads them without it.
-# Slow: Go compiles pprof when it is first asked for.
+# Slow: Go compiles pprof on first use.
 set -eu
 command -v go >/dev/null || { echo "no go here"; exit 77; }
 work=$(mktemp -d)

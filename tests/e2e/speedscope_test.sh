@@ -1,7 +1,7 @@
 #!/bin/sh
 # speedscope_test.sh - speedscope opens our trees, in all formats that it accepts, and shows the bytes of each class;
 # see speedscope.py. tests/cli/pictures.sh reads them without it.
-# Slow: it is installed by npm when it is first asked for.
+# Slow: npm installs speedscope on first use.
 set -eu
 command -v python3 >/dev/null || { echo "no python3 here"; exit 77; }
 export PYTHONDONTWRITEBYTECODE=1

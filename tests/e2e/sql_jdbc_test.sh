@@ -1,7 +1,7 @@
 #!/bin/sh
 # sql_jdbc_test.sh - xerial's JDBC driver for SQLite loads the extension, lists its tables and columns, and returns the
 # same rows as `heapdb sql`; see tests/java/Jdbc.java.
-# Slow: Maven brings the driver when it is first asked for.
+# Slow: Maven downloads the driver on first use.
 set -eu
 for tool in java mvn; do
 	command -v "$tool" >/dev/null || { echo "no $tool here"; exit 77; }

@@ -1,11 +1,11 @@
 /*
  * fuzz/command.c - the command itself, with any arguments, on a small database with hostile names:
- * it ends with one of its exit codes, its JSON is JSON, and nothing that it prints is a control
- * character or no UTF-8.
+ * it ends with one of its exit codes, its JSON is valid, and its output is UTF-8 without control
+ * characters.
  *
- * Input: u8 which command, then arguments, each ended by a line end. Importing is another target's.
- * Files that arguments name are made in a temporary folder, which is emptied after each run;
- * arguments that lead out of it are left out.
+ * Input: u8 command, then arguments, each ended by a newline. Other targets test imports. Files
+ * that arguments name are created in a temporary directory, which is emptied after each run.
+ * Arguments that lead out of this directory are omitted.
  */
 #include "fuzz/command_run.h"
 #include "support/fuzz_target.h"

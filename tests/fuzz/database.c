@@ -3,8 +3,8 @@
  * decoder gets arbitrary bytes with a right checksum. Then runs all queries. Any result is right
  * except a crash, a hang or a sanitizer's report.
  *
- * Input: u8 which part of the questions (0: all, and the check), then changes of 4 bytes and more:
- * u8 which value, u8 where in it (from its start or end), u8 how many, the bytes.
+ * Input: u8 part of the questions (0: all, and the check), then changes of at least 4 bytes: u8
+ * value to change, u8 position in it (from its start or end), u8 number of bytes, the bytes.
  */
 #include "support/fuzz_target.h"
 #include "support/fuzz_world.h"

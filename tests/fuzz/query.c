@@ -1,10 +1,11 @@
 /*
- * fuzz/query.c - what a query is asked with: targets, patterns, --exclude, --fail-if, --match,
- * --by, every option of every query with any text, columns to sort by. An answer or a clear "no",
- * whose texts are UTF-8.
+ * fuzz/query.c - arbitrary arguments of queries: targets, patterns, --exclude, --fail-if, --match,
+ * --by, every option of every query with any text, and columns to sort by. The result is an answer
+ * or a clear error, and its texts are UTF-8.
  *
- * Input: u8 which query, then words, each ended by a line end: its first byte says which option it
- * is for, or that it is a target, the column to sort by or one of the limits.
+ * Input: u8 query, then words, each ended by a newline. The first byte of a word determines whether
+ * it is a value of an option (and of which one), a target, the column to sort by, or one of the
+ * limits.
  */
 #include "heapdb.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/graph/families_test.c - no graph is slow: graphs of many families, below the virtual root
- * and below one object, and the steps an edge that their dominators take. Small
- * ones are compared with a simple algorithm.
+ * tests/graph/families_test.c - no graph is slow: limits the steps per edge that finding dominators
+ * takes, on graphs of many families, below the virtual root and below one object. Small graphs are
+ * compared with a simple algorithm.
  */
 #include "support/graph_oracle.h"
 

@@ -1,7 +1,7 @@
 /*
- * tests/graph/parts_faults_test.c - searches at the same time, the n-th call that can fail failing,
- * once or from then on, in whichever part that is: an error or the right answer, nothing that is
- * left, and no part that waits for another.
+ * tests/graph/parts_faults_test.c - makes the n-th call that can fail do so, once or from then on,
+ * in any of several concurrent searches. The result is an error or the right answer, nothing is
+ * left behind, and no part waits for another.
  *
  * Link with: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free,--wrap=strdup
  * Link with: -Wl,--wrap=strndup

@@ -1,6 +1,6 @@
 /*
- * tests/graph/parts_test.c - searches at the same time, on threads, against one search without
- * links (semi_lowmem.c): the same dominators, whoever takes which nodes.
+ * tests/graph/parts_test.c - compares concurrent searches on threads with one search without links
+ * (semi_lowmem.c): the dominators are the same, whichever search takes which nodes.
  */
 #include "support/graph_oracle.h"
 

@@ -1,6 +1,6 @@
 /*
- * tests/graph/reach_masks_test.c - reachability around several sets in one walk is what it is
- * around each of them, on random graphs.
+ * tests/graph/reach_masks_test.c - reachability around several sets, found in one walk, equals
+ * reachability around each set alone, on random graphs.
  */
 #include "support/graph_oracle.h"
 

@@ -1,6 +1,7 @@
 /*
- * gen_file.c - see gen_file.h. A segment lives in the buffer until it ends, so that its length
- * can be filled in; only streamed records, whose length is known before, are longer than that.
+ * gen_file.c - see gen_file.h. A segment stays in the buffer until it ends, so that its length can
+ * be filled in. Only streamed records, whose length is known in advance, are longer than the
+ * buffer.
  */
 #include "gen_file.h"
 

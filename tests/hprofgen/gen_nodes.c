@@ -2,9 +2,9 @@
  * gen_nodes.c - shapes made of nodes of one class, whose dominators and retained sizes are known
  * by construction: tree, list, ladder, ring, star, tail.
  *
- * A node's number says everything: whom it refers to, who dominates it, how many nodes it retains.
- * Nodes have one size, so an address is arithmetic too. Shuffled, node i lies at place i * step
- * mod n, with step prime to n.
+ * A node's number determines which nodes it refers to, which node dominates it, and how many nodes
+ * it retains. All nodes have the same size, so the number also determines the address. If shuffled,
+ * node i is at position i * step mod n, where step and n are coprime.
  */
 #include "gen_shapes.h"
 

@@ -1,6 +1,6 @@
 /*
  * gen_random.c - a random graph: nodes of 16 classes with three references each to any other
- * node, about one in six of them null; 16 roots. 49 bytes and 2.5 references a node in the file.
+ * node, about one in six of them null; 16 roots. 49 bytes and 2.5 references per node in the file.
  */
 #include "gen_shapes.h"
 

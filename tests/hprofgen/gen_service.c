@@ -1,9 +1,9 @@
 /*
  * gen_service.c - the heap of a service that keeps sessions: one table of buckets of map entries,
  * each with a key and a session of a user, an address and a cart; sessions share products and
- * cities and some refer to an earlier session. 46 bytes and 1.8 references an object in the file.
+ * cities and some refer to an earlier session. 46 bytes and 1.8 references per object in the file.
  *
- * The objects of a session lie together, as a JVM allocates them, so an address is arithmetic.
+ * The objects of a session are adjacent, as a JVM allocates them, so addresses can be computed.
  */
 #include "gen_shapes.h"
 

@@ -1,6 +1,6 @@
 /*
- * gen_world.c - declaring classes and roots, and the layout of objects; see gen_world.h. Writing
- * them is gen_write.c's.
+ * gen_world.c - declaring classes and roots, and the layout of objects; see gen_world.h.
+ * gen_write.c writes them.
  */
 #include "gen_world.h"
 

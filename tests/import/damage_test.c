@@ -1,7 +1,7 @@
 /*
  * damage_test.c - small dumps cut at every byte and with a bit flipped at every byte: the
- * import gives a result or a clear error, in bounded time and memory, and what it made answers
- * everything and passes the check.
+ * import gives a result or a clear error, in bounded time and memory, and the database, if there is
+ * one, answers all questions and passes the check.
  *
  * The short form flips one bit of each byte and asks all questions after every 16th change; the
  * long form flips all eight, sets bytes to 0, 0x7f and 0xff, and always asks. With HEAPDB_SMALL,

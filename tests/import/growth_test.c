@@ -3,7 +3,8 @@
  * and on a dump that is eight times as big. Linear work takes eight times the processor time,
  * quadratic work 64 times; 24 is the limit.
  *
- * HEAPDB_HOSTILE=long: twelve times as big, and a million of what there can be a million of:
+ * HEAPDB_HOSTILE=long: twelve times as big, and a million of each thing of which a dump can have a
+ * million:
  * classes in one chain, roots on one object, threads, class loaders, brackets in one name,
  * problems, names.
  */

@@ -1,8 +1,8 @@
 /*
  * memory_test.c - the memory budget holds as classes, names, roots, threads and class
- * loaders grow: import and every query without a target take no more anonymous memory than it.
- * Where a budget is too small for so many classes, all of them say so instead, and name a budget
- * that suffices.
+ * loaders grow: import and every query without a target take no more anonymous memory than the
+ * budget. If a budget is too small for so many classes, all of them fail, and report a budget that
+ * suffices.
  *
  * HEAPDB_HOSTILE=long: four times as many things with four times the budget, every query.
  */

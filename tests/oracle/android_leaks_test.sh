@@ -1,7 +1,7 @@
 #!/bin/sh
-# android_leaks_test.sh - leaking objects on a real Android dump, which LeakCanary's rules name: of
-# three services two that the activity thread does not know, one kept by a static list of binders,
-# one by a binder that native code holds.
+# android_leaks_test.sh - objects that leak according to LeakCanary's rules, in a real Android dump: two of three
+# services are unknown to the activity thread, one kept by a static list of binders, the other by a binder that native
+# code holds.
 # Names of classes in single quotes are not for the shell to expand:
 # shellcheck disable=SC2016
 set -eu

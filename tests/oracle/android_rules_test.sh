@@ -1,8 +1,8 @@
 #!/bin/sh
-# android_rules_test.sh - leaking objects by Android's life cycles, on a heap of HotSpot with
-# classes that are called and look like Android's: what is leaking and what is not, one leak for all
-# that the same references keep, leaks that are known to be a library's, and paths around these
-# where there are others. Needs a JDK. Names of classes in single quotes are not for the shell to
+# android_rules_test.sh - leaking objects by Android's life cycles, in a HotSpot heap whose classes have the names and
+# fields of Android's classes: which objects leak and which do not, one leak for all objects that the same references
+# keep, known leaks of libraries, and other paths, which are preferred to these. Needs a JDK. Names of classes in single
+# quotes are not for the shell to
 # expand:
 # shellcheck disable=SC2016
 set -eu

@@ -1,8 +1,8 @@
 #!/bin/sh
 # waste_test.sh - duplicates, arrays, substrings, strings by group, references, finalizers and
-# garbage: against waste_oracle.py, which reads dumps by itself, on the sample and, where
-# ../shared/dumps is there, on dumps of old VMs, Android's and others; and against what
-# java/Waste.java plants, where there is a JDK. Names of nested classes have a dollar sign in them.
+# garbage: compared with waste_oracle.py, which has its own reader of dumps, on the sample and, if ../shared/dumps
+# exists, on dumps of old VMs, Android and others; and with what java/Waste.java plants, if there is a JDK. Names of
+# nested classes have a dollar sign in them.
 # Slow: reads whole dumps in Python.
 # shellcheck disable=SC2016
 set -eu

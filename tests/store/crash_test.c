@@ -1,12 +1,12 @@
 /*
- * crash_test.c - processes that are killed at random moments, power that is lost, a disk that
- * is full: what is found afterwards is the old state or the new, it passes the check and gives the
- * right answers, and no litter grows.
+ * crash_test.c - processes are killed at random moments, power is lost, the disk is full:
+ * afterwards, the database has the old state or the new one, passes the check and gives the right
+ * answers, and leftover files do not accumulate.
  *
- * Power loss is simulated: every write to the database file is recorded (the functions below are
- * found before the C library's, by liblmdb too); a state after the loss is what was synced, and of
- * what was not, any pages. HEAPDB_HOSTILE=long: 20 times as many moments. HEAPDB_SEED=N: other
- * ones.
+ * Power loss is simulated: every write to the database file is recorded (the functions below take
+ * precedence over those of the C library, also in liblmdb). A state after the loss consists of
+ * everything that was synced, and any of the pages that were not. HEAPDB_HOSTILE=long: 20 times as
+ * many moments. HEAPDB_SEED=N: other moments.
  */
 #include "support/hostile.h"
 #include "support/temp.h"

@@ -1,10 +1,11 @@
 /*
  * damaged_test.c - blocks whose content is damaged behind a right checksum: each row of
- * tests/data/damaged_blocks.txt changes one block of a database and wants a code and a message from
- * one of the questions. So each message of a decoder is seen, in store, heap, derive and above.
+ * tests/data/damaged_blocks.txt changes one block of a database, and states the code and message
+ * that one of the questions must return. In this way each message of a decoder is tested, in store,
+ * heap, derive and above.
  *
  * After a change of the format, `damaged_test find SECONDS` prints rows that it finds by chance,
- * one a message, all of them to be read before they replace the old ones.
+ * one per message. Review them before they replace the old rows.
  */
 #include "base/bytes.h"
 #include "store/block.h"

@@ -1,9 +1,9 @@
 /*
- * support/hostile.h - what the campaigns against hostile input share: small dumps with a bit of
- * everything, and one number that stands for all answers of a database.
+ * support/hostile.h - shared by the tests of hostile input: small dumps with a bit of everything,
+ * and one number that represents all answers of a database.
  *
- * The campaigns run a short form in `make test`; HEAPDB_HOSTILE=long in the environment asks for
- * all of it (`make hostile`).
+ * `make test` runs a short form of these tests. HEAPDB_HOSTILE=long in the environment selects the
+ * long form (`make hostile`).
  */
 #ifndef SUPPORT_HOSTILE_H
 #define SUPPORT_HOSTILE_H

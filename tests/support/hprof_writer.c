@@ -1,6 +1,6 @@
 /*
- * support/hprof_writer.c - see hprof_writer.h. All stack trace serials of objects are 1, as
- * HotSpot's are.
+ * support/hprof_writer.c - see hprof_writer.h. All stack trace serials of objects are 1, as in
+ * HotSpot's dumps.
  */
 #include "support/hprof_writer.h"
 

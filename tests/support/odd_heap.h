@@ -1,10 +1,10 @@
 /*
- * support/odd_heap.h - heaps as HotSpot lays them out, back to back, with one of the odd things
- * that its dumps have.
+ * support/odd_heap.h - heaps laid out as in HotSpot, without gaps, each with one of the oddities of
+ * HotSpot's dumps.
  *
- * All sizes are those that the VM of the model has: what heapdb finds must add up to
- * odd_heap.bytes, from the first object to the end of the last, but for class objects, which lie
- * apart.
+ * All sizes are those of the modelled VM: the sizes that heapdb finds must add up to
+ * odd_heap.bytes, from the first object to the end of the last, except for class objects, which are
+ * elsewhere.
  */
 #ifndef SUPPORT_ODD_HEAP_H
 #define SUPPORT_ODD_HEAP_H

@@ -1,8 +1,8 @@
 /*
  * query_world.h - a small random heap as a dump and as arrays, for the tests of queries.
  *
- * Every class object is a root, so that only instances matter to who holds whom; sizes come from
- * the database.
+ * Every class object is a root, so only instances determine which objects hold others. Sizes come
+ * from the database.
  */
 #ifndef QUERY_WORLD_H
 #define QUERY_WORLD_H
