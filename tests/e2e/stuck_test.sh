@@ -43,7 +43,7 @@ starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
 stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
 second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
 reader|0|Its only thread \"printer-0\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|printer-0
-crossed|0|(mostly Stuck$$Lambda) (threads: 2, maximumPoolSize 2)|posting-*
+crossed|0|(such as Stuck$$Lambda) (threads: 2, maximumPoolSize 2)|posting-*
 crossed|0|2.2 MiB. Its 2 threads \"posting-*\" are in Stuck.lambda$|posting-*
 crossed|0| (waiting for each other's locks).|posting-*
 outbox|0|Its thread \"sms\" is in Stuck$Outbox.send(Stuck.java:53) (socket read).|sms

@@ -19,21 +19,29 @@ static void plant(const char *text)
 	written_open(&heap, &w, "explain", NULL);
 }
 
-/* Whether a rule explains an object of the heap in a sentence that contains these words. */
+/*
+ * Whether a rule explains an object of the heap in a sentence that contains these words, or ends
+ * with them if a "$" follows.
+ */
 static bool explains(const char *rule, const char *words)
 {
+	const size_t size = strlen(words);
+	const bool is_end = size && words[size - 1] == '$';
+	const size_t wanted = size - is_end;
 	const struct ask ask = { .query = "explain", .options = { "threshold=0" } };
 	struct hdb_rows *rows = ask_rows(heap.db, &ask);
 	bool does = false;
 
 	while (next_row(rows)) {
 		const struct hdb_value *text = value_of(rows, "text");
+		size_t skipped;
 
 		if (!value_is(rows, "rule", rule))
 			continue;
 		does = true;
+		skipped = is_end && text->text_size > wanted ? text->text_size - wanted : 0;
 		if (memchr(text->text, '?', text->text_size) ||
-		    !memmem(text->text, text->text_size, words, strlen(words)))
+		    !memmem(text->text + skipped, text->text_size - skipped, words, wanted))
 			fail_msg("%s says \"%.*s\", without \"%s\"", rule, (int)text->text_size,
 				 text->text, words);
 	}

@@ -241,7 +241,8 @@ static int look_at_key(struct held_walk *w, const struct held_node *node, uint64
 	for (unsigned i = 0; i < FACTS_CLIMBS; i++) {
 		TRY(derive_dominator(w->session->derive, ix, &dominator, err));
 		if (dominator == node->ix)
-			w->self_kept += node->weight;
+			held_add(&w->self_kept,
+				 &(struct held_addend){ node->class_no, node->weight, 0, 0, 1 });
 		if (dominator == node->ix || dominator == HEAP_NONE || dominator == ix)
 			return HDB_OK;
 		ix = dominator;
@@ -265,11 +266,14 @@ static int look_at_reference(struct held_walk *w, const struct held_node *node,
 		w->enqueued += node->weight;
 	else if (!referent)
 		w->cleared += node->weight;
-	if (strcmp(heap_class_name(heap, node->class_no),
-		   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0)
-		w->locals += node->weight * (double)bytes;
 	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
 		w->soft_bytes += node->weight * (double)bytes;
+	/* A thread's entry is removed with the thread. */
+	if (strcmp(heap_class_name(heap, node->class_no),
+		   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0) {
+		w->locals += node->weight * (double)bytes;
+		return HDB_OK;
+	}
 	/* An entry of a map with weak keys refers to its value by another field. */
 	if (referent && heap_has_superclass(heap, node->class_no, "java.lang.ref.WeakReference"))
 		TRY(look_at_key(w, node, referent, err));

@@ -100,10 +100,10 @@ struct held_walk {
 	/* the first collection with a moderate number of entries, if none has many */
 	uint32_t larger_ix;
 	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
-		references, views, futures, tasks, filled, suspended;
+		references, views, futures, tasks, filled, suspended, self_kept;
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
-	double loaders, self_kept; /* loaders: number of closed class loaders */
+	double loaders; /* number of closed class loaders */
 	double periodic, dependents, done, queued;
 	/*
 	 * number of objects that another object of their class holds, and number of objects that

@@ -177,7 +177,7 @@ int rule_sum(struct rule_scan *s, const struct base_arguments *a, struct base_va
 	return HDB_OK;
 }
 
-/* ---- most(), most_count(): the most frequent value of an expression ---- */
+/* ---- most(), most_count(): the value of an expression for most entries ---- */
 
 /* The value of an expression at one entry. */
 struct valued {
@@ -188,6 +188,7 @@ BASE_ORDER(compare_valued, struct valued, BASE_UP(hash), BASE_UP(ix))
 
 struct values {
 	uint32_t expression;
+	uint64_t entries;      /* including those for which the expression is not a string */
 	struct base_vec *list; /* struct valued */
 };
 
@@ -197,6 +198,7 @@ static int add_value_of(struct rule_scan *s, uint32_t ix, void *ctx)
 	struct base_value value = { .kind = BASE_NOTHING };
 	struct valued valued = { .ix = ix };
 
+	values->entries++;
 	TRY(rule_evaluate_at(s, ix, values->expression, &value));
 	if (value.kind != BASE_STRING)
 		return HDB_OK;
@@ -204,14 +206,13 @@ static int add_value_of(struct rule_scan *s, uint32_t ix, void *ctx)
 	return base_vec_push(values->list, &valued, sizeof(valued), s->err);
 }
 
-/* Finds the most frequent string. Sets *count to 0 if there is none. */
+/* Finds the string that more than half of the entries have. Sets *count to 0 if there is none. */
 static int find_most(struct rule_scan *s, const struct base_arguments *a, struct base_value *out,
 		     uint64_t *count)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
 	struct values values = { .expression = a->expression, .list = &list };
 	const struct valued *all;
-	uint32_t ix = HEAP_NONE;
 
 	*count = 0;
 	if (a->value->kind != BASE_OBJECT)
@@ -225,13 +226,12 @@ static int find_most(struct rule_scan *s, const struct base_arguments *a, struct
 	for (size_t from = 0, to; from < list.count; from = to) {
 		for (to = from; to < list.count && all[to].hash == all[from].hash;)
 			to++;
-		/* Hashes differ between runs, so they must not decide. */
-		if (to - from > *count || (to - from == *count && all[from].ix < ix)) {
+		if (to - from > values.entries / 2) {
 			*count = to - from;
-			ix = all[from].ix;
+			return rule_evaluate_at(s, all[from].ix, a->expression, out);
 		}
 	}
-	return ix == HEAP_NONE ? HDB_OK : rule_evaluate_at(s, ix, a->expression, out);
+	return HDB_OK;
 }
 
 int rule_most(struct rule_scan *s, const struct base_arguments *a, struct base_value *out)

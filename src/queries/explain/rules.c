@@ -381,6 +381,9 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
+/* Larger sizes are not real, and may not fit in 64 bits. */
+#define BYTES_MAX 1e18
+
 /* Appends the value for {name}, {name:bytes} and so on. */
 static void add_value(struct sentence *s, const struct base_value *value, const char *format)
 {
@@ -394,8 +397,11 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 		s->is_whole &= s->is_within;
 		add(s, "?", 1);
 	} else if (strncmp(format, "bytes", 5) == 0) {
-		const struct base_number size = base_size(n > 0 && n < 1e18 ? (uint64_t)n : 0);
+		const struct base_number size =
+			base_size((uint64_t)(n > 0 ? n < BYTES_MAX ? n : BYTES_MAX : 0));
 
+		if (n > BYTES_MAX)
+			add(s, "more than ", strlen("more than "));
 		add(s, size.text, strlen(size.text));
 	} else {
 		if (strncmp(format, "percent", 7) == 0)
@@ -407,7 +413,7 @@ static void add_value(struct sentence *s, const struct base_value *value, const 
 		else if (n >= 0 && n < 1e15 && n == (double)(uint64_t)n)
 			(void)snprintf(text, sizeof(text), "%s", base_number((uint64_t)n).text);
 		else
-			(void)snprintf(text, sizeof(text), "%.2f", n);
+			(void)snprintf(text, sizeof(text), n >= 1e15 ? "%.3g" : "%.2f", n);
 		add(s, text, strlen(text));
 	}
 }

@@ -609,12 +609,19 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 			EXPLAIN_FACT_##count, EXPLAIN_FACT_##kind \
 		} \
 	}
-		TALLY(empties, empties, empty_kind), TALLY(boxes, boxes, box_kind),
-		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
-		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
-		TALLY(tasks, tasks, COUNT),          TALLY(slack, slack, slack_kind),
-		TALLY(small, small, small_kind),     TALLY(near, near, near_kind),
-		TALLY(direct, direct, COUNT),        TALLY(suspended, suspended, COUNT),
+		TALLY(empties, empties, empty_kind),
+		TALLY(boxes, boxes, box_kind),
+		TALLY(errors, errors, error_kind),
+		TALLY(references, references, reference_kind),
+		TALLY(views, views, view_kind),
+		TALLY(futures, futures, COUNT),
+		TALLY(tasks, tasks, COUNT),
+		TALLY(slack, slack, slack_kind),
+		TALLY(small, small, small_kind),
+		TALLY(near, near, near_kind),
+		TALLY(direct, direct, COUNT),
+		TALLY(suspended, suspended, COUNT),
+		TALLY(self_kept, self_kept, self_kept_kind),
 	};
 
 	if (w->all.bytes <= 0)
@@ -630,7 +637,6 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	held_set(out, EXPLAIN_FACT_waited, w->waited, w->is_about);
 	held_set(out, EXPLAIN_FACT_cancelled, w->cancelled, w->is_about);
 	held_set(out, EXPLAIN_FACT_enqueued, w->enqueued, w->is_about);
-	held_set(out, EXPLAIN_FACT_self_kept, w->self_kept, w->is_about);
 	held_set(out, EXPLAIN_FACT_done, w->done, w->is_about);
 	held_set(out, EXPLAIN_FACT_queued, w->queued, w->is_about);
 	held_set(out, EXPLAIN_FACT_periodic, w->periodic, w->is_about);
