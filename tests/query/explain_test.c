@@ -267,11 +267,13 @@ static void test_language(void **state)
 	/* Sentences, conditions that must all be true, and the first matching rule. */
 	write_rules(RULE("where n == 12\nwhere n == 13\nsays never\n") RULE(
 		"read n = n\nread lost = missing\nread bytes = 1536\nread half = 12.5\n"
-		"says {n} of\n  {half:percent}[ and {lost}][ in {bytes:bytes}]; {class}\n")
-			    RULE("says later\n"));
+		"read huge = big * big\n"
+		"says {n} of\n  {half:percent}[ and {lost}][ in {bytes:bytes}]; {class}; "
+		"{huge}, {huge:bytes}\n") RULE("says later\n"));
 	hdb_close(heap.db);
 	assert_int_equal(hdb_open(heap.db_path, NULL, &heap.db, NULL), HDB_OK);
-	assert_true(explains("ours", "12 of 12.5 % in 1.5 KiB; a.B"));
+	assert_true(explains("ours", "12 of 12.5 % in 1.5 KiB; a.B; "
+				     "2.5e+19, more than 888.2 PiB"));
 	written_close(&heap);
 }
 
