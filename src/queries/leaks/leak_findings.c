@@ -323,8 +323,9 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	query_leak_add_short(BASE_TEXT(field), owner->field);
 	used = (size_t)snprintf(
 		fault.answer.says, sizeof(fault.answer.says),
-		"%s holds %s%s outside the heap, in %s%s %s%s%s%s%s.", text, owner->at_least,
-		base_size(owner->bytes).text, owner->at_least, base_number(owner->count).text,
+		"%s hold%s %s%s outside the heap, in %s%s %s%s%s%s%s.", text,
+		owner->is_several ? "" : "s", owner->at_least, base_size(owner->bytes).text,
+		owner->at_least, base_number(owner->count).text,
 		is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s",
 		field[0] ? " (" : "", field, field[0] ? ")" : "");
 	if (are_closed && used < sizeof(fault.answer.says))

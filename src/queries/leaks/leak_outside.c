@@ -48,6 +48,7 @@ static int name_owner(struct query *q, struct query_leak_path *path, struct leak
 		return HDB_OK;
 	TRY(leak_collection_owner(q, path, &owner, element_ix, err));
 	leak_owner_text(&owner, BASE_TEXT(out->owner));
+	out->is_several = leak_owner_is_several(&owner);
 	if (owner.top.kind && strlen(out->owner) + 1 < sizeof(out->owner))
 		strcat(out->owner, ",");
 	return *element_ix == HEAP_NONE ?

@@ -18,6 +18,7 @@ struct leak_outside {
 	uint64_t count, bytes; /* number of buffers, and their memory outside the heap */
 	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
+	bool is_several; /* whether `owner` needs a plural verb */
 	/*
 	 * If the owner is a collection, the field of its elements that holds the buffers, and the
 	 * elements that are closed; otherwise ""

@@ -115,6 +115,17 @@ void query_leak_add_short(struct base_text to, const char *text)
 
 /* ---- owners ---- */
 
+/* Appends "Class.a", or "Class.a and b" for several fields that hold the same object. */
+static void add_fields(const char *class_name, const char *fields, struct base_text to)
+{
+	const char *last = strrchr(fields, ',');
+
+	if (last)
+		add(to, "%s.%.*s and%s", class_name, (int)(last - fields), fields, last + 1);
+	else
+		add(to, "%s.%s", class_name, fields);
+}
+
 void leak_holder_text(const struct leak_holder *h, struct base_text to)
 {
 	const char *class_name = h->class_name ? h->class_name : "";
@@ -124,13 +135,15 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 	case LEAK_HOLDER_NONE:
 		break;
 	case LEAK_HOLDER_STATIC:
-		if (strcmp(h->field, ANALYSIS_CONSTANTS) == 0)
+		if (strcmp(h->field, ANALYSIS_CONSTANTS) == 0) {
 			add(to, "constant pool of %s", class_name);
-		else
-			add(to, "%s.%s (static)", class_name, h->field);
+			break;
+		}
+		add_fields(class_name, h->field, to);
+		add(to, " (static)");
 		break;
 	case LEAK_HOLDER_FIELD:
-		add(to, "%s.%s", class_name, h->field);
+		add_fields(class_name, h->field, to);
 		break;
 	case LEAK_HOLDER_LOCAL:
 		if (h->threads == LEAK_THREADS_MANY)
@@ -195,8 +208,7 @@ static const struct leak_holder *first_holder(const struct query_leak_owner *o)
 	return o->top.kind ? &o->top : &o->list[0];
 }
 
-/* Returns whether a sentence that begins with the owners needs a plural verb. */
-static bool is_several(const struct query_leak_owner *o)
+bool leak_owner_is_several(const struct query_leak_owner *o)
 {
 	bool several = o->named > 1 || o->more || o->has_others || o->top.count > 1;
 
@@ -467,7 +479,7 @@ static bool is_way(const struct query_leak_suspect *about)
 {
 	const struct query_leak_owner *o = about->owner;
 
-	return about->path->is_passing && o->named && !is_several(o) &&
+	return about->path->is_passing && o->named && !leak_owner_is_several(o) &&
 	       first_holder(o)->kind == LEAK_HOLDER_LOCAL && !first_holder(o)->is_thread_local;
 }
 
@@ -489,7 +501,7 @@ static void owner_text(struct query *q, const struct query_leak_suspect *about, 
 	if (owner->named && !owner->is_of_members && !is_way(about)) {
 		leak_owner_text(owner, BASE_TEXT(text));
 		query_leak_add_short(to, text);
-		*several = is_several(owner);
+		*several = leak_owner_is_several(owner);
 		is_name = !first->is_thread_local && first->class_name;
 	} else if (s->ix != HEAP_NONE) {
 		const bool is_thread = heap_is_thread(q->heap, s->ix);

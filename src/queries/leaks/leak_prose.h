@@ -26,6 +26,8 @@ void leak_holder_text(const struct leak_holder *holder, struct base_text to);
 
 /* Writes all owners: "a.A.x (static), a.B.y and 2 more", or "" if there are none. */
 void leak_owner_text(const struct query_leak_owner *owner, struct base_text to);
+/* Returns whether a sentence that begins with this text needs a plural verb. */
+bool leak_owner_is_several(const struct query_leak_owner *owner);
 
 /*
  * Writes the first sentence about a suspect: owner, field, number of objects, class, average size

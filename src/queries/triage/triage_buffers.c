@@ -25,9 +25,9 @@ static void write_owner(struct triage_figure *f, const struct leak_outside *owne
 		return;
 	assert(owner->count > 0 && owner->owner[0]);
 	query_leak_add_short(BASE_TEXT(text), owner->owner);
-	(void)snprintf(f->detail, sizeof(f->detail), "%s holds %s%s in %s%s of them", text,
-		       owner->at_least, base_size(owner->bytes).text, owner->at_least,
-		       base_number(owner->count).text);
+	(void)snprintf(f->detail, sizeof(f->detail), "%s hold%s %s%s in %s%s of them", text,
+		       owner->is_several ? "" : "s", owner->at_least, base_size(owner->bytes).text,
+		       owner->at_least, base_number(owner->count).text);
 }
 
 /* Sets *out to whether a figure may have a row that names the owner. */
