@@ -519,9 +519,8 @@ int leak_culprit_find(struct query *q, const struct query_leak_path *path, uint3
 	return above < chosen ? add_step_above(q, path, above, out, err) : HDB_OK;
 }
 
-/* Adds what leak_add_static names, as far as it is on the path. */
-static int add_above(struct query *q, const struct query_leak_path *path,
-		     struct query_leak_owner *out, struct hdb_error *err)
+int leak_add_static(struct query *q, const struct query_leak_path *path,
+		    struct query_leak_owner *out, struct hdb_error *err)
 {
 	const struct leak_holder below = out->list[0];
 	struct leak_holder above;
@@ -558,24 +557,25 @@ static int add_above(struct query *q, const struct query_leak_path *path,
 }
 
 /*
- * Maximum number of objects between an object of a library and the application's object that refers
- * to it, such as the cache above its store, and maximum number of referrers to examine of each.
+ * Limits of the search for the application's objects that refer to a library's object: number of
+ * levels, such as the cache above its store, each of which costs a pass over all references; number
+ * of the library's objects in them; and number of referrers of each.
  */
-#define USER_LEVELS 3u
+#define USER_LEVELS 2u
+#define USER_OBJECTS 64u
 #define USER_REFERRERS 64u
 
-/* Objects of a library above an owner, and the application's field that refers to one of them. */
+/* An owner's object of a library, the library's objects above it, and what refers to them. */
 struct users {
-	struct base_vec level, next; /* uint32_t */
-	uint32_t below_ix, top_ix;   /* the owner, and its topmost dominator in a library */
+	struct base_vec objects;   /* uint32_t: the topmost dominator, then each level */
+	uint32_t below_ix, top_ix; /* the owner, and its topmost dominator in a library */
 	struct leak_holder found;
-	size_t count; /* number of objects that refer to them */
+	size_t count; /* the application's objects that refer to them: 0, 1, or more than 1 */
 };
 
 static void release_users(struct users *u)
 {
-	base_vec_release(&u->level);
-	base_vec_release(&u->next);
+	base_vec_release(&u->objects);
 }
 
 /* Examines an object that refers to an object of a library. */
@@ -587,6 +587,7 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	const char *name;
 	uint32_t parent;
 	uint8_t strength;
+	bool is_local = false;
 
 	TRY(derive_reach(q->derive, true, ix, &parent, err));
 	TRY(heap_object(q->heap, ix, &object, err));
@@ -597,21 +598,30 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	    strstr(name, "$$Lambda") ||
 	    (object.kind != STORE_INSTANCE && object.kind != STORE_CLASS))
 		return HDB_OK;
-	if (heap_is_library_class(name))
-		return base_vec_push(&u->next, &ix, sizeof(ix), err);
-	TRY(analysis_link_find(&q->session, ix, below_ix, &link, err));
-	if ((link.kind != ANALYSIS_LINK_FIELD && link.kind != ANALYSIS_LINK_STATIC) ||
-	    strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)
-		return HDB_OK;
-	/* A servlet in a container does not own the container. */
-	for (uint32_t at = ix, up = ix; up != GRAPH_NONE; at = up) {
+	/*
+	 * A servlet in a container does not own the container. An object in a local variable may
+	 * be in it, too.
+	 */
+	for (uint32_t at = ix, up = ix, steps = 0; up != GRAPH_NONE; at = up) {
 		if (at == u->top_ix || at == u->below_ix)
 			return HDB_OK;
+		TRY(base_step(q->work, steps++, err));
+		is_local = is_local || heap_is_thread(q->heap, at);
 		TRY(derive_dominator(q->derive, at, &up, err));
 		if (up == at)
 			break;
 	}
-	u->count++;
+	if (heap_is_library_class(name)) {
+		for (size_t i = 0; i < u->objects.count; i++)
+			if (*base_vec_at(&u->objects, uint32_t, i) == ix)
+				return HDB_OK;
+		return base_vec_push(&u->objects, &ix, sizeof(ix), err);
+	}
+	TRY(analysis_link_find(&q->session, ix, below_ix, &link, err));
+	if ((link.kind != ANALYSIS_LINK_FIELD && link.kind != ANALYSIS_LINK_STATIC) ||
+	    strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)
+		return HDB_OK;
+	u->count += is_local ? 2 : 1;
 	u->found = (struct leak_holder){ .ix = ix,
 					 .count = link.count,
 					 .class_name = name,
@@ -622,15 +632,12 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	return HDB_OK;
 }
 
-/*
- * If the owner is a field of a library and no step above it belongs to the application, names the
- * field of the only object of the application that refers to the library's objects.
- */
-static int add_user(struct query *q, struct query_leak_owner *out, struct hdb_error *err)
+int leak_add_user(struct query *q, struct query_leak_owner *out, struct hdb_error *err)
 {
 	BASE_SCOPED(release_users) struct users u = { .count = 0 };
 	const struct leak_holder below = out->list[0];
 	uint32_t ix = below.ix, up = ix;
+	size_t at = 0;
 
 	if (out->named != 1 || out->more || below.kind != LEAK_HOLDER_FIELD ||
 	    below.is_thread_local || !heap_is_library_class(below.class_name))
@@ -642,23 +649,26 @@ static int add_user(struct query *q, struct query_leak_owner *out, struct hdb_er
 		 heap_is_library_class(heap_class_name_of(q->heap, up)));
 	u.below_ix = below.ix;
 	u.top_ix = ix;
-	TRY(base_vec_push(&u.level, &ix, sizeof(ix), err));
-	for (unsigned level = 0; level < USER_LEVELS && !u.count; level++) {
-		for (size_t i = 0; i < u.level.count && i < USER_REFERRERS; i++) {
+	TRY(base_vec_push(&u.objects, &ix, sizeof(ix), err));
+	for (unsigned level = 0; at < u.objects.count; level++) {
+		const size_t end = u.objects.count;
+
+		/* Objects that are not examined may have users too. */
+		if (level == USER_LEVELS || end > USER_OBJECTS)
+			return HDB_OK;
+		TRY(derive_expect_referrers(q->derive, base_vec_at(&u.objects, uint32_t, at),
+					    end - at, err));
+		for (; at < end; at++) {
 			BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
 
-			ix = *base_vec_at(&u.level, uint32_t, i);
+			ix = *base_vec_at(&u.objects, uint32_t, at);
 			TRY(derive_referrers_of(q->derive, ix, USER_REFERRERS, &referrers, err));
-			for (size_t k = 0; k < referrers.count; k++)
+			for (size_t k = 0; k < referrers.count && u.count < 2; k++)
 				TRY(look_at_user(q, &u, *base_vec_at(&referrers, uint32_t, k), ix,
 						 err));
-			/* Others may refer to it, too. */
-			if (referrers.count == USER_REFERRERS)
+			if (referrers.count == USER_REFERRERS || u.count > 1)
 				return HDB_OK;
 		}
-		base_vec_release(&u.level);
-		u.level = u.next;
-		u.next = (struct base_vec){ 0 };
 	}
 	if (u.count != 1)
 		return HDB_OK;
@@ -666,13 +676,6 @@ static int add_user(struct query *q, struct query_leak_owner *out, struct hdb_er
 		out->top = below;
 	out->list[0] = u.found;
 	return HDB_OK;
-}
-
-int leak_add_static(struct query *q, const struct query_leak_path *path,
-		    struct query_leak_owner *out, struct hdb_error *err)
-{
-	TRY(add_above(q, path, out, err));
-	return add_user(q, out, err);
 }
 
 int leak_collection_owner(struct query *q, const struct query_leak_path *path,

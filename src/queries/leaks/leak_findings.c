@@ -129,6 +129,9 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	TRY(base_vec_push(&l->list, &new, sizeof(new), err));
 	f = leak_finding_at(l, l->list.count - 1);
 	TRY(query_leak_blame(q, &f->suspect, &f->path, &f->owner, err));
+	/* At most one suspect is this large, so the passes of leak_add_user are few. */
+	if (f->suspect.retained_bytes > l->suspects.whole_bytes / 2)
+		TRY(leak_add_user(q, &f->owner, err));
 	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
 		TRY_ERRORS(r = explain[i](q, l, f, err));
 		if (r == HDB_OK && i == 0)

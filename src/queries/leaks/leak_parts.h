@@ -198,6 +198,13 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err);
 
 /*
+ * If the owner is a field of a library and exactly one object of the application refers to it or
+ * to the library's objects above it, names the field of that object. Takes passes over all
+ * references.
+ */
+int leak_add_user(struct query *q, struct query_leak_owner *out, struct hdb_error *err);
+
+/*
  * Like leak_culprit_find, but if the step to blame is an element of a collection, the owner is the
  * holder of the collection, and *element_ix is the element; otherwise *element_ix is HEAP_NONE.
  * Also names the static field.
