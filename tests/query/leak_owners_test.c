@@ -28,6 +28,12 @@ static struct written heap;
 /* The same for a thread that waits for the lock $l. */
 #define WAITER(name) LOCAL_OF(name "\", threadStatus=657, parkBlocker=$l, kind=\"w")
 
+/* A registry of a library, which a thread of the library and a factory refer to. */
+#define REGISTRY \
+	"org.hibernate.Worker:java.lang.Thread{tid=1L, name=\"w\", registry=$r};" \
+	"org.hibernate.Registry@r{items=" SESSIONS "}; org.hibernate.Factory@f{registry=$r};" \
+	"a.App{};"
+
 #define BOOK "a.Book{b1=$b, cover=bytes(5000)}"
 
 /*
@@ -235,6 +241,48 @@ static const struct {
 	  6,
 	  "threads",
 	  "6 threads \"pool-*-t-*\" (" },
+	/* a local variable of an application object, but not through an object of a library */
+	{ THREADS("\"t\"") "a.Import{session=$s};"
+			   "org.hibernate.Session@s{entities=" SESSIONS "}",
+	  { { "a.Import", 1 }, { "org.hibernate.Session", 1 } },
+	  "path",
+	  "field",
+	  "org.hibernate.Session",
+	  1,
+	  200,
+	  "instances",
+	  "Session.entities, in Import.session, holds 200 Session (" },
+	{ THREADS("\"t\"") "a.Customer@c{orders=$p}; org.hibernate.Bag@p{session=$s};"
+			   "org.hibernate.Session@s{entities=" SESSIONS ", first=$c}",
+	  { { "a.Customer", 1 }, { "org.hibernate.Bag", 1 }, { "org.hibernate.Session", 1 } },
+	  "path",
+	  "field",
+	  "org.hibernate.Session",
+	  1,
+	  200,
+	  "instances",
+	  "Session.entities holds 200 Session (" },
+	/* the only object of the application that refers to a library's object, directly or not */
+	{ REGISTRY "static a.App.box = a.Box{in=a.Box{in=a.Orders{factory=$f}}}",
+	  { { 0 } },
+	  "path",
+	  "field",
+	  "org.hibernate.Registry",
+	  1,
+	  200,
+	  "instances",
+	  "Registry.items, in Orders.factory, holds 200 Session (" },
+	/* two of them, at different distances */
+	{ REGISTRY "static a.App.box = a.Box{in=a.Box{in=a.Orders{factory=$f}}};"
+		   "static a.App.more = a.Box{in=a.Box{in=a.Stats{registry=$r}}}",
+	  { { 0 } },
+	  "path",
+	  "field",
+	  "org.hibernate.Registry",
+	  1,
+	  200,
+	  "instances",
+	  "Registry.items holds 200 Session (" },
 	/* a graph of books that refer to each other: the local variable that leads to the graph */
 	{ THREADS("\"t\"") "a.Book@b{b1=" BOOK ", b2=" BOOK ", b3=" BOOK ", b4=" BOOK ", b5=" BOOK
 			   ", b6=" BOOK ", b7=" BOOK ", b8=" BOOK ", b9=" BOOK "}",

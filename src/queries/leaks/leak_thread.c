@@ -22,8 +22,6 @@
 #define LOCALS_MAX 16u
 /* A relevant local variable retains more than 1/LOCAL_PART of the suspect, as in MAT (0.10). */
 #define LOCAL_PART 10u
-/* Maximum number of fields between an application object and an object in a local variable. */
-#define FIELDS_MAX 3u
 
 int query_leak_frame(struct heap *heap, uint32_t thread_ix, uint32_t ix, struct base_text to,
 		     struct hdb_error *err)
@@ -219,49 +217,51 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 }
 
 /*
- * Finds a local variable of the thread, and thus an object of the application or otherwise of a
- * library, with a field for object `to_ix`. Sets *out to HEAP_NONE if there is none.
+ * Finds an object of the application in a local variable of the thread that has a field for the
+ * first object in the path. Objects on the path do not count: they are held, too. Neither do those
+ * behind objects of a library: an entity of a session refers to it through its collections, and is
+ * in it. Returns HDB_NOTFOUND if there is none.
  */
-static int find_user(struct query *q, uint32_t thread_serial, uint32_t to_ix, bool *is_own,
+static int find_user(struct query *q, const struct query_leak_path *path, uint32_t thread_serial,
 		     uint32_t *out, struct hdb_error *err)
 {
 	const struct heap_roots *roots = &q->heap->roots;
 	uint64_t bits;
 
-	*out = HEAP_NONE;
-	*is_own = false;
-	TRY(heap_id(q->heap, to_ix, &bits, err));
-	for (uint64_t i = 0; i < roots->count && !*is_own; i++) {
+	TRY(heap_id(q->heap, path->nodes[1], &bits, err));
+	for (uint64_t i = 0; i < roots->count; i++) {
 		const struct store_root *root = &roots->records[i];
 		const char *name;
+		size_t at = 0;
 		bool found;
 
-		if (!root->is_local || root->thread_serial != thread_serial || root->ix == to_ix)
+		TRY(base_step(q->work, i, err));
+		if (!root->is_local || root->thread_serial != thread_serial)
 			continue;
+		while (at < path->count && path->nodes[at] != root->ix)
+			at++;
 		name = heap_class_name_of(q->heap, root->ix);
-		if (heap_is_platform_class(name) || strstr(name, "$$Lambda"))
+		if (at < path->count || heap_is_platform_class(name) ||
+		    heap_is_library_class(name) || strstr(name, "$$Lambda"))
 			continue;
 		TRY(heap_field_refers(q->heap, root->ix, bits, &found, err));
-		if (!found)
-			continue;
-		*is_own = !heap_is_library_class(name);
-		if (*is_own || *out == HEAP_NONE)
-			*out = root->ix;
+		*out = root->ix;
+		if (found)
+			return HDB_OK;
 	}
-	return HDB_OK;
+	return HDB_NOTFOUND;
 }
 
 int leak_prefer_field(struct query *q, struct query_leak_path *path, struct hdb_error *err)
 {
-	struct query_leak_path longer = *path;
 	struct store_thread thread;
 	struct analysis_link link;
 	enum leak_blame best;
-	bool is_own = false;
 	size_t chosen;
-	uint32_t ix;
+	uint32_t ix = HEAP_NONE;
 
-	if (path->count < 2 || !heap_is_thread(q->heap, path->nodes[0]))
+	if (path->count < 2 || path->count >= 2 * LEAK_PATH_ENDS ||
+	    !heap_is_thread(q->heap, path->nodes[0]))
 		return HDB_OK;
 	TRY(query_leak_link(q, path, 0, &link, err));
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
@@ -271,18 +271,11 @@ int leak_prefer_field(struct query *q, struct query_leak_path *path, struct hdb_
 		return HDB_OK;
 	TRY_FOUND(find_thread(q, path->nodes[0], &thread, err));
 	TRY(heap_load_roots(q->heap, err));
-	for (unsigned i = 0; i < FIELDS_MAX && longer.count < 2 * LEAK_PATH_ENDS && !is_own; i++) {
-		TRY(find_user(q, thread.thread_serial, longer.nodes[1], &is_own, &ix, err));
-		if (ix == HEAP_NONE)
-			return HDB_OK;
-		memmove(longer.nodes + 2, longer.nodes + 1,
-			(longer.count - 1) * sizeof(longer.nodes[0]));
-		longer.nodes[1] = ix;
-		longer.count++;
-		longer.gap_at++;
-	}
-	if (is_own)
-		*path = longer;
+	TRY_FOUND(find_user(q, path, thread.thread_serial, &ix, err));
+	memmove(path->nodes + 2, path->nodes + 1, (path->count - 1) * sizeof(path->nodes[0]));
+	path->nodes[1] = ix;
+	path->count++;
+	path->gap_at++;
 	return HDB_OK;
 }
 
