@@ -42,6 +42,10 @@ static struct written heap;
 #define BITS \
 	"java.nio.Bits{}; static java.nio.Bits.RESERVED_MEMORY = " \
 	"java.util.concurrent.atomic.AtomicLong{value=200000000L};"
+#define NETTY \
+	"io.grpc.netty.shaded.io.netty.util.internal.PlatformDependent{}; static " \
+	"io.grpc.netty.shaded.io.netty.util.internal.PlatformDependent.DIRECT_MEMORY_COUNTER = " \
+	"java.util.concurrent.atomic.AtomicLong{value=300000000L};"
 #define CONNECTIONS(fields) \
 	BITS "static a.Two.gateway = a.Gateway{connections=list(200*a.Connection{open=false," fields \
 	     "})}"
@@ -178,6 +182,9 @@ static const struct {
 	{ "redacted;" THREE CONNECTIONS("inbound=" BUFFER("1000000")),
 	  "Gateway.connections, in Two.gateway (static), holds 190.7 MiB outside "
 	  "the heap, in 200 direct buffers (Connection.inbound).|" },
+	/* memory that a library's own copy of Netty allocates */
+	{ THREE NETTY "static a.Two.decoder = a.Decoder{inflight=list(" BUFFER("300000000") ")}",
+	  "Decoder.inflight, in Two.decoder (static), holds 286.1 MiB outside " },
 	{ THREE DIRECT("20"), "Decoder.inflight, in Two.decoder (static), holds 19.1 MiB outside "
 			      "the heap, in 1 direct buffer." },
 	/* class loaders, each with classes that hold little */

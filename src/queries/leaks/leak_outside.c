@@ -5,6 +5,7 @@
 #include "queries/leaks/leak_outside.h"
 
 #include "base/base_text.h"
+#include "base/glob.h"
 #include "heap/known.h"
 #include "queries/leaks/leak_prose.h"
 #include "queries/queries.h"
@@ -168,11 +169,9 @@ uint64_t leak_outside_least(enum leak_outside_kind kind, uint64_t heap_bytes)
 int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 			    struct leak_outside out[LEAK_OUTSIDE_KINDS], struct hdb_error *err)
 {
-	/* names in JDK 6 to 8 and in later versions, and for memory that Netty allocates itself */
-	static const char *const direct[] = {
-		"java.nio.Bits.reservedMemory", "java.nio.Bits.RESERVED_MEMORY",
-		"io.netty.util.internal.PlatformDependent.DIRECT_MEMORY_COUNTER"
-	};
+	/* names in JDK 6 to 8 and in later versions */
+	static const char *const direct[] = { "java.nio.Bits.reservedMemory",
+					      "java.nio.Bits.RESERVED_MEMORY" };
 	static const char *const mapped[] = {
 		"sun.nio.ch.FileChannelImpl$Unmapper.totalSize",
 		"sun.nio.ch.FileChannelImpl$DefaultUnmapper.totalSize"
@@ -181,6 +180,17 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 
 	for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++)
 		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
+	/* memory that Netty allocates itself; libraries include it in packages of their own */
+	for (uint32_t no = 0; no < q->heap->class_count; no++) {
+		const char *name = heap_class_name(q->heap, no);
+		char field[LEAK_NAME_MAX_BYTES];
+
+		if (!base_glob("*netty.util.internal.PlatformDependent", name) ||
+		    heap_class_by_name(q->heap, name, 0) != no)
+			continue;
+		(void)snprintf(field, sizeof(field), "%s.DIRECT_MEMORY_COUNTER", name);
+		TRY(add_counter(q->heap, field, &direct_bytes, err));
+	}
 	for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
 		TRY(add_counter(q->heap, mapped[i], &mapped_bytes, err));
 	if (direct_bytes >= leak_outside_least(LEAK_OUTSIDE_DIRECT, heap_bytes) ||
