@@ -75,6 +75,10 @@ public class Stuck {
             if (isNew) lock.writeLock().lock();
             return this;
         }
+        Object attempt() throws Exception {
+            lock.readLock().lock();
+            return lock.writeLock().tryLock(1_000_000, TimeUnit.SECONDS);
+        }
     }
     /* The same semaphore in a method of another class. */
     static class Gate extends Thread {
@@ -184,7 +188,7 @@ public class Stuck {
                 for (int i = 0; i < (ok ? 2 : 6); i++)
                     await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
                 break;
-            /* A reader asks for the write lock, which (ok) another thread holds. */
+            /* A reader asks for the write lock, which (ok) another thread holds, or for a limited time. */
             case "upgrade": {
                 ReentrantReadWriteLock book = Book.only.lock;
                 if (ok) {
@@ -192,6 +196,9 @@ public class Stuck {
                         book.writeLock().lock();
                         return Prices.only.receive();
                     }), Thread.State.RUNNABLE, "read");
+                    Book other = new Book();
+                    kept.add(other);
+                    await(start("attempt", other::attempt), Thread.State.TIMED_WAITING, "tryLock");
                 } else {
                     book.readLock().lock();
                     book.readLock().unlock();

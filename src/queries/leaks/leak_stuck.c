@@ -121,8 +121,8 @@ static const struct {
 #include <queries/leaks/slow_calls.rows.h>
 };
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
-/* The name of the call of a thread that waits for another thread. */
-static const char waits[] = "waiting";
+/* The name of the call of a thread that waits for another thread, and what a method follows. */
+static const char waits[] = "waiting", waits_in[] = "waiting in ";
 
 /*
  * Appends the method of the platform that the application called, with frame `depth` inside:
@@ -133,18 +133,19 @@ static int add_method(struct heap *heap, const struct store_trace *trace, uint32
 {
 	char text[LEAK_FRAME_MAX], method[LEAK_FRAME_MAX] = "";
 	struct store_frame frame;
+	bool is_called = false;
 
-	for (; depth < trace->frame_count && depth < FRAMES_MAX; depth++) {
+	for (; depth < trace->frame_count && depth < FRAMES_MAX && !is_called; depth++) {
 		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
 		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-		if (!heap_is_platform_class(text))
-			break;
-		memcpy(method, text, sizeof(method));
+		is_called = !heap_is_platform_class(text);
+		if (!is_called)
+			memcpy(method, text, sizeof(method));
 	}
 	method[strcspn(method, "(")] = '\0';
-	if (method[0])
-		(void)snprintf(to->call, sizeof(to->call), "%s in %.*s", waits,
-			       (int)(sizeof(to->call) - sizeof(waits) - 4), method);
+	if (is_called && method[0])
+		(void)snprintf(to->call, sizeof(to->call), "%s%.*s", waits_in,
+			       (int)(sizeof(to->call) - sizeof(waits_in)), method);
 	return HDB_OK;
 }
 
@@ -884,6 +885,9 @@ static int report_read_lock(struct stuck *s, const struct crowd *c, struct hdb_e
 		return HDB_OK;
 	for (; i < c->count && !is_holder; i++) {
 		wait = c->members[i].wait;
+		/* A thread that waits for a limited time releases its read lock, or tries again. */
+		if (wait->state.name && strcmp(wait->state.name, "TIMED_WAITING") == 0)
+			continue;
 		TRY(holds_read_lock(s->q->heap, sync_ix, wait->thread_ix, &is_holder, err));
 		TRY(base_step(s->q->work, i, err));
 	}
@@ -1119,7 +1123,9 @@ static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_er
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(find_call(heap, wait->trace_serial, &place, err));
-		idle += place.is_idle || strncmp(place.call, waits, sizeof(waits) - 1) == 0;
+		/* "waiting for a process" is work. */
+		idle += place.is_idle || strcmp(place.call, waits) == 0 ||
+			strncmp(place.call, waits_in, sizeof(waits_in) - 1) == 0;
 		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
 						err));
 		if (r != HDB_OK)
