@@ -151,7 +151,7 @@ void explain_fact_text(struct explain_facts *facts, enum explain_fact no, const 
 	/* the number and address in the name of a lambda's class mean nothing to readers */
 	if (lambda && strcspn(text, " .") > (size_t)(lambda - text))
 		(void)snprintf(figure->text, sizeof(figure->text), "lambda of %.*s%s",
-			       (int)(lambda - text), text, lambda + strcspn(lambda, " "));
+			       (int)(lambda - text), text, lambda + strcspn(lambda, " ."));
 	else
 		(void)snprintf(figure->text, sizeof(figure->text), "%s", text);
 }
