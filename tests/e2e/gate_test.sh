@@ -332,7 +332,9 @@ for text in 'checks: [' 'checks:\n  a: {growth: <= 0 %%}\n'; do
 	printf "$text" > wrong.yaml
 	rc=0
 	heapdb gate late.hprof --budget wrong.yaml > out 2>&1 || rc=$?
-	[ $rc = 2 ] && grep -q wrong.yaml: out && [ ! -e late.heapdb ] || fail "late: exit $rc: $(cat out)"
+	if [ $rc != 2 ] || ! grep -q wrong.yaml: out || [ -e late.heapdb ]; then
+		fail "late: exit $rc: $(cat out)"
+	fi
 done
 wrong '' '1:1: expected "checks:"'
 wrong 'budget: 1\n' '1:1: expected checks or margin, found "budget"'
