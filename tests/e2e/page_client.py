@@ -1046,7 +1046,7 @@ def first_rows():
     incomplete."""
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.instances.*sort=retained/.test(String(url)) ? new Promise(done => { window.sorted = () => done(real(url, more)); }) : real(url, more);
         location.hash = '#/class?target=java.lang.String&db=1'; 1""")
-    check("first rows are there before they are in order", browser.until("document.querySelectorAll('main tbody td a').length > 50 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not in order yet: the first 100 '))"))
+    check("first rows are there before they are in order", browser.until("document.querySelectorAll('main tbody td a').length > 50 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not in order yet: these objects '))"))
     check("of many", "100 of many rows" in text("main .count"))
     browser.run("window.fetch = window.real; sorted(); 1")
     check("then all are, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not in order') && document.querySelector('main .count')?.innerText.startsWith('1,000 of ')"))

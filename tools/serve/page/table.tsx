@@ -128,7 +128,7 @@ function useCrowded(
     const observer = new ResizeObserver(() => setWidth(table.clientWidth));
     observer.observe(table);
     return () => observer.disconnect();
-  }, [all.length > 0]);
+  }); // after each drawing, because a filter without matches removes the table
   useLayoutEffect(() => {
     const table = element();
     if (!table || table.scrollWidth <= table.clientWidth) return;
@@ -147,7 +147,7 @@ function useCrowded(
 }
 
 function ColumnsMenu({ of: { filled, used, choose } }: { of: Shown }) {
-  if (filled.length <= 2) return null;
+  if (filled.length <= 2 && used.length === filled.length) return null;
   return (
     <details class="columns">
       <summary>
@@ -848,7 +848,7 @@ const SLOW = 300, // milliseconds before the quick answer is requested
 // Quick answers that are shown while a slow one is computed, by query: what they lack, and their parameters.
 const QUICK: Record<string, { lacks: string; params(p: Params, one?: string): Params | undefined }> = {
   instances: {
-    lacks: `Not in order yet: the first ${FIRST} objects, in the order of the dump.`,
+    lacks: "Not in order yet: these objects are in the order of the dump.",
     params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST }),
   },
   "merged-paths": {
