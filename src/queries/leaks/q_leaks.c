@@ -252,9 +252,6 @@ static int report(struct query *q, struct leaks *l, size_t i, struct hdb_error *
 	if (!f->is_fault)
 		TRY_ERRORS(r = leak_incident_find(q, &f->suspect, &incident, err));
 	about.incident = r == HDB_OK ? &incident : NULL;
-	/* The rule's sentence says where the threads wait, and for what. */
-	if (about.incident && f->answer.rule == leak_rule("blocked-threads"))
-		incident.state = NULL;
 	TRY(f->is_fault ? add_fault_rows(q, l, f, &about, err) :
 			  add_suspect_rows(q, l, f, &about, err));
 	assert(rows->rows.count > about.first_row);
