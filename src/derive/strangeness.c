@@ -58,7 +58,7 @@
 static const struct derive_strange rows[] = {
 #include <derive/strange.rules.h>
 };
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS BASE_COUNT(rows)
 
 /*
  * Maximum number of number classes: 8 classes of arrays and 3 box classes, in a few class loaders.

@@ -103,6 +103,6 @@ static const struct heap_collection_rule table[] = {
 
 const struct heap_collection_rule *heap_collection_rules(size_t *count)
 {
-	*count = sizeof(table) / sizeof(table[0]);
+	*count = BASE_COUNT(table);
 	return table;
 }

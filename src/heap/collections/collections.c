@@ -53,7 +53,7 @@ static bool fits(struct heap *heap, uint32_t row, uint32_t class_no)
 	};
 
 	assert(class_no < heap->class_count);
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(paths); i++)
 		if (paths[i] && !heap_has_path(heap, class_no, class_no, paths[i]))
 			return false;
 	if (own_values) {

@@ -49,7 +49,7 @@ static int order_number(struct heap *heap, uint32_t ix, int64_t *out, struct hdb
 		return r < 0 ? r : HDB_NOTFOUND;
 	no = object.class_no;
 	for (uint32_t steps = 0; no != STORE_NONE && steps <= heap->class_count; steps++) {
-		for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		for (size_t i = 0; i < BASE_COUNT(orders); i++)
 			if (strcmp(heap_class_name(heap, no), orders[i].class_name) == 0)
 				return heap_path_number_as(heap, (struct heap_as){ ix, no },
 							   orders[i].field, out, err);

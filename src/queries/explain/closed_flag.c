@@ -23,7 +23,7 @@ static const char *const closed_names[] = {
 
 bool explain_is_closed_name(const char *name, bool *is_inverse)
 {
-	for (size_t i = 0; i < sizeof(closed_names) / sizeof(closed_names[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(closed_names); i++) {
 		*is_inverse = closed_names[i][0] == '!';
 		if (strcmp(name, closed_names[i] + *is_inverse) == 0)
 			return true;

@@ -418,7 +418,7 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 	}
 	TRY_FOUND(heap_find(heap, value->bits, &ix, err));
 	name = heap_class_name_of(heap, ix);
-	for (size_t i = 0; i < sizeof(nothings) / sizeof(nothings[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(nothings); i++) {
 		if (strcmp(name, nothings[i]) != 0)
 			continue;
 		if (i == 1)
@@ -771,7 +771,7 @@ static void set_queue(struct heap *heap, uint32_t class_no, const struct heap_co
 	bool is_queue = c->rule->kind == HEAP_QUEUE && !strstr(name, "Blocking") &&
 			(strstr(name, "Linked") || strstr(name, "Unbounded"));
 
-	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(queues); i++)
 		is_queue |= heap_has_superclass(heap, class_no, queues[i]);
 	if (is_queue)
 		explain_fact_set(out, EXPLAIN_FACT_is_queue, 1);

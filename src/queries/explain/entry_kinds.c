@@ -65,7 +65,7 @@ static bool is_one_of(const char *name, const char *const *list, size_t count)
 			return true;
 	return false;
 }
-#define IS_ONE_OF(name, list) is_one_of(name, list, sizeof(list) / sizeof((list)[0]))
+#define IS_ONE_OF(name, list) is_one_of(name, list, BASE_COUNT(list))
 
 /* ---- counting ---- */
 
@@ -242,7 +242,7 @@ static bool is_state_name(const char *name)
 	};
 	const size_t size = strlen(name);
 
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(ends); i++)
 		if (size >= strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
 			return true;
 	return false;
@@ -336,7 +336,7 @@ static const struct counting counting[] = {
 	{ "java.util.Vector", true, false, 200 },
 	{ "java.util.PriorityQueue", true, false, 200 },
 };
-#define COUNTING (sizeof(counting) / sizeof(counting[0]))
+#define COUNTING BASE_COUNT(counting)
 /* Capacity of an empty ArrayList, Vector or PriorityQueue, rounded up. */
 #define FIRST_CAPACITY 16u
 

@@ -48,7 +48,7 @@ enum time_kind entry_time_kind(const char *name)
 
 	for (size_t i = 0; i <= size; i++)
 		lower[i] = (char)tolower((unsigned char)name[i]);
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(times); i++)
 		if (strstr(lower, times[i].part))
 			return (enum time_kind)times[i].kind;
 	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?

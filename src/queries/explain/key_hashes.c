@@ -43,7 +43,7 @@ struct hashed_key {
 static const struct {
 	uint32_t seed, factor, of_null;
 } formulas[] = { { 0, 31, 0 }, { 1, 31, 0 }, { 17, 31, 0 }, { 1, 59, 43 }, { 17, 37, 0 } };
-#define FORMULAS (sizeof(formulas) / sizeof(formulas[0]))
+#define FORMULAS BASE_COUNT(formulas)
 
 /* ---- hash codes of values ---- */
 

@@ -430,7 +430,7 @@ static const struct {
 
 const struct base_grammar explain_grammar = {
 	.functions = functions,
-	.function_count = sizeof(functions) / sizeof(functions[0]),
+	.function_count = BASE_COUNT(functions),
 	.first = "a field, a number, a string or a function",
 	.operand = "a field, a number, a string or a function",
 };
@@ -440,7 +440,7 @@ static int call(void *ctx, unsigned function, const struct base_arguments *a,
 {
 	struct rule_scan s = { ctx, err };
 
-	assert(function < sizeof(bodies) / sizeof(bodies[0]));
+	assert(function < BASE_COUNT(bodies));
 	assert(!bodies[function].of_any != !bodies[function].of_object);
 	if (bodies[function].of_any)
 		return bodies[function].of_any(&s, a, out);

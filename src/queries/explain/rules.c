@@ -27,7 +27,7 @@ static const char *const verdict_names[] = {
 
 const char *explain_verdict_name(enum explain_verdict verdict)
 {
-	assert(verdict < sizeof(verdict_names) / sizeof(verdict_names[0]));
+	assert(verdict < BASE_COUNT(verdict_names));
 	return verdict_names[verdict];
 }
 
@@ -111,11 +111,11 @@ static int add_read(struct reader *r, char *text)
 
 static int set_verdict(struct reader *r, const char *text)
 {
-	for (unsigned v = 0; v < sizeof(verdict_names) / sizeof(verdict_names[0]); v++) {
-		if (strcmp(verdict_names[v], text) == 0) {
-			r->rule.verdict = (enum explain_verdict)v;
-			return HDB_OK;
-		}
+	const size_t verdict = BASE_INDEX(verdict_names, text);
+
+	if (verdict < BASE_COUNT(verdict_names)) {
+		r->rule.verdict = (enum explain_verdict)verdict;
+		return HDB_OK;
 	}
 	return fail(r,
 		    "the verdict must be by design, large, unbounded, leak, misconfigured, "
@@ -202,7 +202,7 @@ static int read_line(struct reader *r, const char *key, char *text)
 		return parse(r, text, &r->rule.kept);
 	if (strcmp(key, "verdict") == 0)
 		return set_verdict(r, text);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(texts); i++) {
 		if (strcmp(texts[i].key, key) == 0) {
 			*texts[i].to = text;
 			return HDB_OK;
@@ -320,7 +320,7 @@ static const struct {
 	{ "share", "share(this)" },           { "growth", "held(growth)" },
 	{ "heaviest", "entry(held(heavy))" },
 };
-#define USUAL (sizeof(usual) / sizeof(usual[0]))
+#define USUAL BASE_COUNT(usual)
 
 int explain_rules_open(const struct session *session, const char *file, struct explain_rules *out,
 		       struct hdb_error *err)

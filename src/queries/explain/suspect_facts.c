@@ -226,7 +226,7 @@ enum held_kind held_kind_of(const struct held_walk *w, uint32_t class_no)
 						     !strstr(name, "$$Lambda") ?
 									    HELD_NODE :
 									    HELD_OTHER;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < BASE_COUNT(known); i++)
 			if (heap_has_superclass(heap, class_no, known[i].class_name))
 				w->kinds[class_no] = known[i].kind;
 	}
@@ -627,7 +627,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	if (w->all.bytes <= 0)
 		return;
 	explain_fact_set(out, EXPLAIN_FACT_bytes, w->all.bytes);
-	for (size_t i = 0; i < sizeof(tallies) / sizeof(tallies[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(tallies); i++)
 		set_tally(w, tallies[i].tally, tallies[i].to, out);
 	set_rooms(w, out);
 	set_growth(w, out);

@@ -56,6 +56,15 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
+ * Returns whether the compiler added the field to an inner class, for the outer object or a
+ * captured variable. What holds the inner object explains more.
+ */
+static bool is_captured(const struct analysis_link *link)
+{
+	return strncmp(link->text, "this$", 5) == 0 || strncmp(link->text, "val$", 4) == 0;
+}
+
+/*
  * Lowers the rank of an application class that holds the next step only because of the VM or the
  * platform: every object refers to its class, every class to its class loader and superclass, and
  * every thread has the fields of java.lang.Thread. Does not change *out for other steps.
@@ -69,12 +78,7 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 
 	if (r != HDB_OK || !link.count)
 		return r;
-	/*
-	 * The compiler adds fields to inner classes for the outer object and for captured
-	 * variables. What holds the inner object explains more.
-	 */
-	if (link.count == 1 && link.kind == ANALYSIS_LINK_FIELD &&
-	    (strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)) {
+	if (link.count == 1 && link.kind == ANALYSIS_LINK_FIELD && is_captured(&link)) {
 		*out = BLAME_PLATFORM;
 	} else if (link.count == 1 &&
 		   (link.kind == ANALYSIS_LINK_CLASS || link.kind == ANALYSIS_LINK_LOADER ||
@@ -619,7 +623,7 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	}
 	TRY(analysis_link_find(&q->session, ix, below_ix, &link, err));
 	if ((link.kind != ANALYSIS_LINK_FIELD && link.kind != ANALYSIS_LINK_STATIC) ||
-	    strncmp(link.text, "this$", 5) == 0 || strncmp(link.text, "val$", 4) == 0)
+	    is_captured(&link))
 		return HDB_OK;
 	u->count += is_local ? 2 : 1;
 	u->found = (struct leak_holder){ .ix = ix,

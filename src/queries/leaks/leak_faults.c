@@ -55,7 +55,7 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 			   struct hdb_error *err)
 {
 	*text = NULL;
-	for (size_t h = 0; h < sizeof(hints) / sizeof(hints[0]); h++) {
+	for (size_t h = 0; h < BASE_COUNT(hints); h++) {
 		/* Skip the class loader itself. */
 		for (size_t i = 0; i + 1 < path->count; i++) {
 			const int r = matches(q, path, i, &hints[h], err);
@@ -139,10 +139,11 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	if (keeper->is_thread_local)
 		TRY(count_threads(q, keeper, err));
 	/* A thread that uses an object for a moment, or waits for one, does not keep it. */
-	TRY(derive_dominator(q->derive, path.nodes[1], &top_ix, err));
-	if (keeper->kind == LEAK_HOLDER_LOCAL && !keeper->is_thread_local &&
-	    top_ix != path.nodes[0])
-		return HDB_OK;
+	if (keeper->kind == LEAK_HOLDER_LOCAL && !keeper->is_thread_local) {
+		TRY(derive_dominator(q->derive, path.nodes[1], &top_ix, err));
+		if (top_ix != path.nodes[0])
+			return HDB_OK;
+	}
 	TRY(heap_object(q->heap, a->kept_ix, &kept, err));
 	if (heap_has_superclass(q->heap, kept.class_no, "java.lang.ClassLoader"))
 		TRY(query_leak_loader_hint(q, &path, &hint, err));

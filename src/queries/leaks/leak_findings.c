@@ -132,7 +132,7 @@ static int add_finding(struct query *q, struct leak_findings *l,
 	/* At most one suspect is this large, so the passes of leak_add_user are few. */
 	if (f->suspect.retained_bytes > l->suspects.whole_bytes / 2)
 		TRY(leak_add_user(q, &f->owner, err));
-	for (size_t i = 0; r != HDB_OK && i < sizeof(explain) / sizeof(explain[0]); i++) {
+	for (size_t i = 0; r != HDB_OK && i < BASE_COUNT(explain); i++) {
 		TRY_ERRORS(r = explain[i](q, l, f, err));
 		if (r == HDB_OK && i == 0)
 			TRY(check_keys(q, l, f, err));
@@ -281,11 +281,9 @@ static const struct explain_rule rules[] = {
 
 const struct explain_rule *leak_rule(const char *name)
 {
-	size_t no = 0;
+	const size_t no = BASE_INDEX(rules, name);
 
-	while (no < sizeof(rules) / sizeof(rules[0]) && strcmp(rules[no].name, name) != 0)
-		no++;
-	assert(no < sizeof(rules) / sizeof(rules[0]));
+	assert(no < BASE_COUNT(rules));
 	return &rules[no];
 }
 

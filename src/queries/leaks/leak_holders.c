@@ -107,11 +107,11 @@ static const struct rule {
 } rules[] = {
 #include <queries/leaks/leak_holders.rules.h>
 };
-static_assert(sizeof(rules) / sizeof(rules[0]) == RULE_COUNT, "a rule for each number");
+static_assert(BASE_COUNT(rules) == RULE_COUNT, "a rule for each number");
 
 static void set_rule(struct query_leak_owner *owner, enum holder_rule rule)
 {
-	assert(rule < sizeof(rules) / sizeof(rules[0]));
+	assert(rule < BASE_COUNT(rules));
 	owner->rule = rules[rule].name;
 	owner->why = rules[rule].why;
 }

@@ -16,7 +16,7 @@ static const struct {
 	{ "java.net.URLClassLoader", "ucp.closed" },
 	{ "org.apache.catalina.loader.WebappClassLoaderBase", "text(state) ~ 'STOPPED,DESTROYED'" },
 };
-#define SIGNS (sizeof(closed_signs) / sizeof(closed_signs[0]))
+#define SIGNS BASE_COUNT(closed_signs)
 
 /* ---- the retained size of a class loader ---- */
 

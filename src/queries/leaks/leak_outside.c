@@ -178,7 +178,7 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 	};
 	uint64_t direct_bytes = 0, mapped_bytes = 0;
 
-	for (size_t i = 0; i < sizeof(direct) / sizeof(direct[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(direct); i++)
 		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
 	/* memory that Netty allocates itself; libraries include it in packages of their own */
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
@@ -191,7 +191,7 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 		(void)snprintf(field, sizeof(field), "%s.DIRECT_MEMORY_COUNTER", name);
 		TRY(add_counter(q->heap, field, &direct_bytes, err));
 	}
-	for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(mapped); i++)
 		TRY(add_counter(q->heap, mapped[i], &mapped_bytes, err));
 	if (direct_bytes >= leak_outside_least(LEAK_OUTSIDE_DIRECT, heap_bytes) ||
 	    mapped_bytes >= leak_outside_least(LEAK_OUTSIDE_MAPPED, heap_bytes))

@@ -445,7 +445,7 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	};
 	const char *word = NULL;
 
-	for (size_t i = 0; incident->state && i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; incident->state && i < BASE_COUNT(words); i++)
 		if (strcmp(words[i].state, incident->state) == 0)
 			word = words[i].word;
 	if (!incident->is_most || !word)

@@ -51,7 +51,7 @@ static const char *const generated[] = {
  */
 static size_t generated_size(const char *name, size_t at)
 {
-	for (size_t i = 0; i < sizeof(generated) / sizeof(generated[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(generated); i++) {
 		const size_t size = strlen(generated[i]);
 		size_t n = 0;
 

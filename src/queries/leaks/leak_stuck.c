@@ -34,8 +34,7 @@
 /* Maximum number of completions of a future, and of frames of a stack, to examine. */
 #define COMPLETIONS_MAX 16u
 #define FRAMES_MAX 24u
-/* Maximum number of frames of a stack to compare with the stack of a thread that waits for a
- * permit. */
+/* Maximum number of frames of a stack to compare with that of a thread that waits for a permit. */
 #define STACK_MAX 256u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
@@ -120,13 +119,13 @@ static const struct {
 } calls[] = {
 #include <queries/leaks/slow_calls.rows.h>
 };
-#define CALLS (sizeof(calls) / sizeof(calls[0]))
-/* The name of the call of a thread that waits for another thread, and what a method follows. */
+#define CALLS BASE_COUNT(calls)
+/* The call of a thread that waits for another thread, without and before the name of a method. */
 static const char waits[] = "waiting", waits_in[] = "waiting in ";
 
 /*
- * Appends the method of the platform that the application called, with frame `depth` inside:
- * "waiting in java.util.concurrent.SynchronousQueue.take".
+ * Sets the call to "waiting in java.util.concurrent.SynchronousQueue.take": the platform's method
+ * that the application called. Starts from frame `depth`, which is in the platform.
  */
 static int add_method(struct heap *heap, const struct store_trace *trace, uint32_t depth,
 		      struct place *to, struct hdb_error *err)

@@ -218,9 +218,9 @@ static int find_thread(struct query *q, uint32_t ix, struct store_thread *out,
 
 /*
  * Finds an object of the application in a local variable of the thread that has a field for the
- * first object in the path. Objects on the path do not count: they are held, too. Neither do those
- * behind objects of a library: an entity of a session refers to it through its collections, and is
- * in it. Returns HDB_NOTFOUND if there is none.
+ * first object in the path. Objects on the path do not count, because they are held too. Nor do
+ * fields of a library's objects: an entity in a session refers to the session through its
+ * collections. Returns HDB_NOTFOUND if there is no such object.
  */
 static int find_user(struct query *q, const struct query_leak_path *path, uint32_t thread_serial,
 		     uint32_t *out, struct hdb_error *err)

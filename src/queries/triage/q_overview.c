@@ -26,7 +26,7 @@
 /* Minimum size of suspects that are large by design. Smaller ones at the end are not listed. */
 #define DESIGN_BYTES_MIN (1u << 20)
 #define NAME_MAX_BYTES 512
-#define COLUMN_COUNT (sizeof(overview_columns) / sizeof(overview_columns[0]))
+#define COLUMN_COUNT BASE_COUNT(overview_columns)
 
 /* A row. Strings are copies, indexed by column; NULL if there is none. */
 struct line {
@@ -117,7 +117,7 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 	/* What a thread retains says nothing about the threads waiting for it. */
 	if (!is_finding && query_cell_is(row, "verdict", "stuck"))
 		line->percent = 0, line->retained_bytes = 0;
-	for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(copied); i++)
 		if (query_find_shown(row, copied[i].name) != SIZE_MAX)
 			TRY(copy_of(row, copied[i].name, &line->texts[copied[i].column], err));
 	return HDB_OK;
@@ -257,7 +257,7 @@ static int add_times(struct line *line, struct hdb_error *err)
 {
 	static const unsigned texts[] = { TEXT, SHORT_TEXT };
 
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && line->times > 1; i++) {
+	for (size_t i = 0; i < BASE_COUNT(texts) && line->times > 1; i++) {
 		char **text = &line->texts[texts[i]], *more = NULL;
 		const size_t size = *text ? strlen(*text) : 0;
 		const bool has_dot = size && (*text)[size - 1] == '.';
@@ -527,7 +527,7 @@ static int read_info(struct query *q, const struct query *row, struct hdb_error 
 	const struct hdb_value *value = query_cell(row, "value");
 
 	(void)err;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < BASE_COUNT(kept); i++) {
 		if (!query_cell_is(row, "section", kept[i].section) ||
 		    !query_cell_is(row, "key", kept[i].key))
 			continue;

@@ -50,7 +50,7 @@ struct rule {
 static const struct rule rules[] = {
 #include <queries/triage/triage.rules.h>
 };
-#define RULES (sizeof(rules) / sizeof(rules[0]))
+#define RULES BASE_COUNT(rules)
 
 static const struct base_grammar grammar = {
 	.first = "count, bytes, percent or full",
@@ -250,7 +250,7 @@ static const struct {
 	const char *count, *bytes;
 } collections[] = { { TRIAGE_SPARSE, "sparse", "sparse_wasted" },
 		    { TRIAGE_EMPTY, "empty", "empty_shallow" } };
-#define COLLECTIONS (sizeof(collections) / sizeof(collections[0]))
+#define COLLECTIONS BASE_COUNT(collections)
 
 static void take_collection_facts(struct triage *t, const struct query *answer)
 {

@@ -83,7 +83,7 @@ void triage_fields_close(struct triage_fields *f)
 /* Returns the measure of a field, or TRIAGE_MEASURES if it is not in the table. */
 static enum triage_measure_no measure_of(const char *class_name, const char *field)
 {
-	for (size_t i = 0; i < sizeof(measured_fields) / sizeof(measured_fields[0]); i++)
+	for (size_t i = 0; i < BASE_COUNT(measured_fields); i++)
 		if ((!measured_fields[i].class_name ||
 		     strcmp(measured_fields[i].class_name, class_name) == 0) &&
 		    base_glob_list(measured_fields[i].names, field))

@@ -235,7 +235,7 @@ static int look_fill(struct triage *t, const struct line *line, const struct loo
 static const struct line values[] = {
 #include <queries/triage/values.rules.h>
 };
-#define LINES (sizeof(values) / sizeof(values[0]))
+#define LINES BASE_COUNT(values)
 _Static_assert(LINES <= LINES_MAX, "each line must be a bit of a word");
 
 /* ---- the pass ---- */

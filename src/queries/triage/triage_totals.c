@@ -43,7 +43,7 @@ struct set {
 static const struct set sets[] = {
 #include <queries/triage/classes.rules.h>
 };
-#define SETS (sizeof(sets) / sizeof(sets[0]))
+#define SETS BASE_COUNT(sets)
 
 static bool is_in_set(struct heap *heap, const struct set *set, uint32_t no)
 {
