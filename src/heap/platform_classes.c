@@ -72,6 +72,16 @@ bool heap_is_library_class(const char *class_name)
 	return is_of(class_name, IS_LIBRARY);
 }
 
+bool heap_is_own_class(const char *class_name)
+{
+	return !heap_is_platform_class(class_name) && !strstr(class_name, "$$Lambda");
+}
+
+bool heap_is_application_class(const char *class_name)
+{
+	return heap_is_own_class(class_name) && !heap_is_library_class(class_name);
+}
+
 bool heap_is_value_class(const char *class_name)
 {
 	const size_t size = strlen(class_name);

@@ -19,6 +19,13 @@ bool heap_is_platform_class(const char *class_name);
 bool heap_is_library_class(const char *class_name);
 
 /*
+ * Return whether a class, or the class of a method, is the application's own, so not of the
+ * platform or generated for a lambda. The first accepts libraries too.
+ */
+bool heap_is_own_class(const char *class_name);
+bool heap_is_application_class(const char *class_name);
+
+/*
  * Returns whether a class is anonymous, such as "a.Cache$1". An anonymous collection class holds
  * the objects that its enclosing class stores in it.
  */

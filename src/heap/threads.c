@@ -249,7 +249,7 @@ int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t 
 			break;
 		TRY(heap_frame_text(heap, &frame, to.buf, to.size, err));
 		/* the class that the JVM generates for a lambda has no source */
-		if (heap_is_platform_class(to.buf) || strstr(to.buf, "$$Lambda"))
+		if (!heap_is_own_class(to.buf))
 			continue;
 		if (!heap_is_library_class(to.buf))
 			return HDB_OK;

@@ -52,9 +52,7 @@
 
 bool entry_is_own(struct heap *heap, uint32_t class_no)
 {
-	const char *name = heap_class_name(heap, class_no);
-
-	return !heap_is_platform_class(name) && !strstr(name, "$$Lambda");
+	return heap_is_own_class(heap_class_name(heap, class_no));
 }
 
 /*

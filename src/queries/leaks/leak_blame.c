@@ -598,8 +598,7 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	TRY(heap_strength(q->heap, ix, below_ix, &strength, err));
 	name = heap_class_name(q->heap, heap_known_class(&object));
 	/* An unreachable object is recorded as its own parent. */
-	if (parent == ix || strength != STORE_STRONG || heap_is_platform_class(name) ||
-	    strstr(name, "$$Lambda") ||
+	if (parent == ix || strength != STORE_STRONG || !heap_is_own_class(name) ||
 	    (object.kind != STORE_INSTANCE && object.kind != STORE_CLASS))
 		return HDB_OK;
 	/*

@@ -13,7 +13,7 @@
 #include "heap/known.h"
 #include "heap/threads.h"
 #include "queries/leaks/leak_prose.h"
-#include "queries/objects/thread_waits.h"
+#include "queries/leaks/leak_stuck_private.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,74 +31,21 @@
  * for.
  */
 #define TASKS_MAX 100000u
-/* Maximum number of completions of a future, and of frames of a stack, to examine. */
+/* Maximum number of completions of a future to examine. */
 #define COMPLETIONS_MAX 16u
-#define FRAMES_MAX 24u
 /* Maximum number of frames of a stack to compare with that of a thread that waits for a permit. */
 #define STACK_MAX 256u
-/* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
-#define PLACES_MAX 1000u
 /* Maximum number of roots examined to find consumers of queues, for all findings together. */
 #define ROOTS_MAX 1000000u
-/* Maximum number of threads that may consume a queue. */
-#define CONSUMERS_MAX 1000u
-/* Minimum number of threads with an object of their own each. */
-#define SINGLES_LEAST 20u
 /* Maximum number of references to a semaphore. Most of them belong to waiting threads. */
 #define REFERRERS_MAX 10000u
 /* Maximum size of the names of methods of threads that wait for permits. */
 #define METHODS_MAX_BYTES 8192
-/* Number of threads, or of tasks, between two checks for cancellation. */
-#define STEP 1024u
 /* Value in `futures` until the future is found in the queue of a pool. */
 #define AWAITED (HEAP_NONE - 1)
 
 /* A lock with a read lock that many threads can hold at once. */
 #define READ_WRITE_LOCK "java.util.concurrent.locks.ReentrantReadWriteLock"
-
-/* Kinds of groups, in the order in which they are reported. */
-enum crowd_kind { CROWD_LOCK, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
-
-/* A thread of a group. It may also be in the group of its pool. */
-struct member {
-	/* the owner of the lock, the Sync of the semaphore or read lock, or the pool */
-	uint32_t key_ix;
-	enum crowd_kind kind;
-	const struct query_wait *wait;
-};
-
-/*
- * A group of threads that wait for locks of one thread or for permits of one semaphore, or that
- * belong to one pool.
- */
-struct crowd {
-	const struct member *members;
-	enum crowd_kind kind;
-	uint64_t count;
-	bool has_finalizer; /* whether the finalizer thread waits for the lock */
-};
-
-/* The location of one or more threads: their frame, and the call that they are in. */
-struct place {
-	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
-	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
-	char call[LEAK_FRAME_MAX];  /* slow call, such as "socket read"; "" if there is none */
-	bool is_idle;               /* whether a thread waits for work */
-	bool is_pattern;            /* whether the names of all threads have this pattern */
-};
-
-struct stuck {
-	struct query *q;
-	struct leak_findings *l;
-	unsigned added; /* number of findings */
-	/* number of tasks, and of roots, that may still be examined */
-	unsigned tasks_max, roots_max;
-	struct query_waits waits;
-	struct base_vec members; /* struct member, sorted by group */
-	struct base_vec crowds;  /* struct crowd */
-	/* future that a thread of a pool waits for -> pool that queues it, or AWAITED */
-	struct base_idmap futures;
-};
 
 static void release(struct stuck *s)
 {
@@ -108,98 +55,11 @@ static void release(struct stuck *s)
 	base_idmap_release(&s->futures);
 }
 
-/* ---- what a thread does ---- */
-
-#define CALL(frames, name) \
-	{ \
-		frames, name \
-	}
-static const struct {
-	const char *frames, *name;
-} calls[] = {
-#include <queries/leaks/slow_calls.rows.h>
-};
-#define CALLS BASE_COUNT(calls)
-/* The call of a thread that waits for another thread, without and before the name of a method. */
-static const char waits[] = "waiting", waits_in[] = "waiting in ";
-
-/*
- * Sets the call to "waiting in java.util.concurrent.SynchronousQueue.take": the platform's method
- * that the application called. Starts from frame `depth`, which is in the platform.
- */
-static int add_method(struct heap *heap, const struct store_trace *trace, uint32_t depth,
-		      struct place *to, struct hdb_error *err)
-{
-	char text[LEAK_FRAME_MAX], method[LEAK_FRAME_MAX] = "";
-	struct store_frame frame;
-	bool is_called = false;
-
-	for (; depth < trace->frame_count && depth < FRAMES_MAX && !is_called; depth++) {
-		TRY_FOUND(heap_trace_frame(heap, trace, depth, &frame, err));
-		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-		is_called = !heap_is_platform_class(text);
-		if (!is_called)
-			memcpy(method, text, sizeof(method));
-	}
-	method[strcspn(method, "(")] = '\0';
-	if (is_called && method[0])
-		(void)snprintf(to->call, sizeof(to->call), "%s%.*s", waits_in,
-			       (int)(sizeof(to->call) - sizeof(waits_in)), method);
-	return HDB_OK;
-}
-
-/* Finds the slow call that a thread is in. */
-static int find_call(struct heap *heap, uint32_t trace_serial, struct place *to,
-		     struct hdb_error *err)
-{
-	struct store_trace trace;
-
-	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
-	for (uint32_t depth = 0; depth < trace.frame_count && depth < FRAMES_MAX; depth++) {
-		char text[LEAK_FRAME_MAX];
-		struct store_frame frame;
-		size_t i = 0;
-
-		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
-		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-		while (i < CALLS && !base_glob_list(calls[i].frames, text))
-			i++;
-		if (i == CALLS)
-			continue;
-		to->is_idle = !calls[i].name;
-		if (calls[i].name)
-			(void)snprintf(to->call, sizeof(to->call), "%s", calls[i].name);
-		return strcmp(to->call, waits) == 0 ? add_method(heap, &trace, depth, to, err) :
-						      HDB_OK;
-	}
-	return HDB_OK;
-}
-
-/* Finds the location of a thread, without its call. */
-static int find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct place *out,
-		      struct hdb_error *err)
-{
-	struct store_trace trace;
-
-	*out = (struct place){ .is_pattern = true };
-	TRY(heap_thread_name(heap, ix, out->name, sizeof(out->name), err));
-	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
-	return heap_own_frame(heap, &trace, 0, BASE_TEXT(out->frame), err);
-}
-
-/* Appends " in PriceCache.refresh(PriceCache.java:21)" and " (socket read)". */
-static void add_place(const struct place *place, struct bytes *to)
-{
-	if (place->frame[0])
-		bytes_format(to, " in %s", place->frame);
-	if (place->call[0])
-		bytes_format(to, " (%s)", place->call);
-}
-
 /* ---- groups ---- */
 
-BASE_ORDER(compare_members, struct member, BASE_UP(key_ix), BASE_UP(wait))
-BASE_ORDER(compare_crowds, struct crowd, BASE_UP(kind), BASE_DOWN(count), BASE_UP(members->key_ix))
+BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(wait))
+BASE_ORDER(compare_crowds, struct stuck_group, BASE_UP(kind), BASE_DOWN(count),
+	   BASE_UP(members->key_ix))
 
 /* Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if there is none. */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
@@ -220,7 +80,7 @@ static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct 
 static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb_error *err)
 {
 	struct heap *heap = s->q->heap;
-	struct member member = { .wait = wait };
+	struct stuck_thread member = { .wait = wait };
 	struct heap_object lock;
 	bool awaits = false;
 
@@ -249,7 +109,7 @@ static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb
 
 static int find_crowds(struct stuck *s, struct hdb_error *err)
 {
-	const struct member *list;
+	const struct stuck_thread *list;
 
 	TRY(query_waits_find(s->q, &s->waits, err));
 	for (size_t i = 0; i < s->waits.list.count; i++) {
@@ -257,10 +117,10 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 		if (i % STEP == 0)
 			TRY(base_step(s->q->work, i, err));
 	}
-	base_vec_sort(&s->members, sizeof(struct member), compare_members);
+	base_vec_sort(&s->members, sizeof(struct stuck_thread), compare_members);
 	list = s->members.data;
 	for (size_t i = 0, end; i < s->members.count; i = end) {
-		struct crowd c = { .members = &list[i], .kind = list[i].kind };
+		struct stuck_group c = { .members = &list[i], .kind = list[i].kind };
 
 		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix; end++)
 			c.has_finalizer |= c.kind == CROWD_LOCK &&
@@ -270,7 +130,7 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 		c.count = end - i;
 		TRY(base_vec_push(&s->crowds, &c, sizeof(c), err));
 	}
-	base_vec_sort(&s->crowds, sizeof(struct crowd), compare_crowds);
+	base_vec_sort(&s->crowds, sizeof(struct stuck_group), compare_crowds);
 	return HDB_OK;
 }
 
@@ -278,7 +138,7 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
  * Returns whether all threads of a pool wait for futures and, unless pool_ix is HEAP_NONE, whether
  * these futures are in the queue of that pool.
  */
-static bool all_wait(const struct stuck *s, const struct crowd *c, uint32_t pool_ix)
+static bool all_wait(const struct stuck *s, const struct stuck_group *c, uint32_t pool_ix)
 {
 	for (uint64_t i = 0; i < c->count; i++) {
 		const uint32_t at = base_idmap_get(&s->futures, c->members[i].wait->lock_ix);
@@ -338,59 +198,10 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
-/*
- * Finds the common location of all threads of a group and, if has_call is set, the call that they
- * are all in.
- */
-static int describe(const struct query *q, const struct crowd *c, bool has_call, struct place *out,
-		    struct hdb_error *err)
-{
-	const uint64_t step = (c->count + PLACES_MAX - 1) / PLACES_MAX;
-
-	*out = (struct place){ .is_pattern = true };
-	for (uint64_t i = 0; i < c->count; i += step) {
-		const struct query_wait *wait = c->members[i].wait;
-		struct place place;
-
-		TRY(base_step(q->work, i, err));
-		TRY(find_place(q->heap, wait->thread_ix, wait->trace_serial, &place, err));
-		if (has_call)
-			TRY(find_call(q->heap, wait->trace_serial, &place, err));
-		if (c->count > 1)
-			heap_name_pattern(place.name);
-		if (i == 0)
-			*out = place;
-		out->is_idle |= place.is_idle;
-		out->is_pattern &= strcmp(out->name, place.name) == 0;
-		if (strcmp(out->frame, place.frame) != 0)
-			out->frame[0] = '\0';
-		if (strcmp(out->call, place.call) != 0)
-			out->call[0] = '\0';
-	}
-	return HDB_OK;
-}
-
-/*
- * Finds the location of the thread that holds the locks. If it waits for another thread, this wait
- * is its call.
- */
-static int find_owner(struct stuck *s, uint32_t ix, struct place *out, struct hdb_error *err)
-{
-	const struct query_wait *wait = query_waits_thread(&s->waits, ix);
-	char name[LEAK_PATTERN_MAX];
-
-	TRY(find_place(s->q->heap, ix, wait ? wait->trace_serial : STORE_NONE, out, err));
-	TRY(find_call(s->q->heap, wait ? wait->trace_serial : STORE_NONE, out, err));
-	if (!wait || wait->owner_ix == HEAP_NONE || wait->owner_ix == ix)
-		return HDB_OK;
-	TRY(heap_thread_name(s->q->heap, wait->owner_ix, name, sizeof(name), err));
-	(void)snprintf(out->call, sizeof(out->call), "waiting for thread \"%.40s\"", name);
-	return HDB_OK;
-}
-
 /* Writes the sentence about threads that wait for locks of another thread. */
-static void say_lock(struct heap *heap, const struct crowd *c, const struct place *place,
-		     const struct place *owner, struct bytes *to)
+static void say_lock(struct heap *heap, const struct stuck_group *c,
+		     const struct stuck_place *place, const struct stuck_place *owner,
+		     struct bytes *to)
 {
 	const struct query_wait *first = c->members->wait;
 	const char *lock =
@@ -406,14 +217,14 @@ static void say_lock(struct heap *heap, const struct crowd *c, const struct plac
 	if (c->count > 1)
 		bytes_format(to, "%s are", c->has_finalizer ? ", \"Finalizer\" among them," : "");
 	bytes_string(to, is_monitor ? " blocked" : " waiting");
-	add_place(place, to);
+	leak_add_place(place, to);
 	bytes_format(to, ": %s for %s%.*s, held by thread \"%s\"",
 		     c->count == 1 ? "it waits" : "they wait",
 		     !lock[0]   ? "a lock" :
 		     is_monitor ? "the monitor of " :
 				  "the ",
 		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, owner->name);
-	add_place(owner, to);
+	leak_add_place(owner, to);
 	bytes_string(to, ".");
 }
 
@@ -437,7 +248,8 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 /*
  * Returns the suspect that is a group of threads, at least half of which are in the crowd, or NULL.
  */
-static struct leak_finding *finding_of_threads(const struct leak_findings *l, const struct crowd *c)
+static struct leak_finding *finding_of_threads(const struct leak_findings *l,
+					       const struct stuck_group *c)
 {
 	for (size_t i = 0; i < l->suspects.count; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
@@ -459,7 +271,7 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l, co
  * Adds a finding, or replaces the explanation of a suspect about the same object. A fault stays a
  * separate finding, because `leaks` counts it. `threads` are the threads to look at.
  */
-static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *says,
+static int add_finding(struct stuck *s, const struct stuck_group *c, struct bytes *says,
 		       const char *threads, struct hdb_error *err)
 {
 	const uint32_t ix = c->members->key_ix;
@@ -498,70 +310,24 @@ static int add_finding(struct stuck *s, const struct crowd *c, struct bytes *say
 	return HDB_OK;
 }
 
-static int report_locks(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+static int report_locks(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	const struct leak_finding *backlog =
 		c->has_finalizer ? finding_about(s->l, HEAP_NONE) : NULL;
-	struct place owner, place;
+	struct stuck_place owner, place;
 
 	if (c->count < CROWD_LEAST_OF_SLOW && !c->has_finalizer)
 		return HDB_OK;
-	TRY(find_owner(s, c->members->key_ix, &owner, err));
+	TRY(leak_find_owner(s, c->members->key_ix, &owner, err));
 	if (owner.is_idle || (c->count < CROWD_LEAST && !owner.call[0] && !c->has_finalizer))
 		return HDB_OK;
-	TRY(describe(s->q, c, false, &place, err));
+	TRY(leak_describe(s->q, c, false, &place, err));
 	if (backlog && !backlog->is_fault)
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
 	say_lock(s->q->heap, c, &place, &owner, &text);
 	return add_finding(s, c, &text, owner.name, err);
-}
-
-/*
- * Returns whether each thread of a group waits for a lock that another thread of the group holds.
- */
-static bool is_deadlock(const struct crowd *c)
-{
-	if (c->count > CROWD_LEAST)
-		return false;
-	for (uint64_t i = 0; i < c->count; i++) {
-		const uint32_t owner_ix = c->members[i].wait->owner_ix;
-		uint64_t k = 0;
-
-		while (k < c->count && c->members[k].wait->thread_ix != owner_ix)
-			k++;
-		if (k == i || k == c->count)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Appends a description of what its threads are doing to a finding. `only` is the word for a single
- * thread.
- */
-static void add_doing(const struct crowd *c, const struct place *place, const char *only,
-		      struct leak_finding *f)
-{
-	const struct base_text to = BASE_TEXT(f->answer.says);
-	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	struct place own = *place;
-
-	if (place->is_idle || !place->frame[0] || !place->is_pattern)
-		return;
-	if (c->count > 1)
-		bytes_format(&text, " Its %s threads \"%s\" are", base_number(c->count).text,
-			     place->name);
-	else
-		bytes_format(&text, " Its %s \"%s\" is", only, place->name);
-	if (is_deadlock(c))
-		(void)snprintf(own.call, sizeof(own.call), "waiting for each other's locks");
-	add_place(&own, &text);
-	bytes_add(&text, ".", 2);
-	if (!text.failed)
-		query_leak_add_short(to, text.data);
-	(void)snprintf(f->threads, sizeof(f->threads), "%s", place->name);
 }
 
 /* Removes a finding that is not a suspect. */
@@ -579,7 +345,8 @@ static void remove_finding(struct leak_findings *l, struct leak_finding *f)
  * locks and the one about the pool, which is a suspect, are one incident. It has the size of the
  * pool, and all texts. Returns whether there are such locks.
  */
-static bool merge_locks(struct leak_findings *l, const struct crowd *c, struct leak_finding *pool)
+static bool merge_locks(struct leak_findings *l, const struct stuck_group *c,
+			struct leak_finding *pool)
 {
 	const struct base_text to = BASE_TEXT(pool->answer.says);
 	bool any = false;
@@ -626,25 +393,25 @@ static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_e
 	return HDB_OK;
 }
 
-static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
 	const bool may_starve = all_wait(s, c, HEAP_NONE);
 	uint64_t tasks = 0;
-	struct place place;
+	struct stuck_place place;
 
 	if (!f && (!may_starve || s->added >= STUCK_MAX))
 		return HDB_OK;
 	if (may_starve)
 		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
-	TRY(describe(s->q, c, f != NULL, &place, err));
+	TRY(leak_describe(s->q, c, f != NULL, &place, err));
 	if (!all_wait(s, c, c->members->key_ix)) {
 		if (!f)
 			return HDB_OK;
 		TRY(merge_queue(s, &f, err));
 		if (!merge_locks(s->l, c, f))
-			add_doing(c, &place, "only thread", f);
+			leak_add_doing(c, &place, "only thread", f);
 		return HDB_OK;
 	}
 	place.call[0] = '\0';
@@ -657,7 +424,7 @@ static int report_pool(struct stuck *s, const struct crowd *c, struct hdb_error 
 	if (place.name[0])
 		bytes_format(&text, " \"%s\"", place.name);
 	bytes_string(&text, c->count > 1 ? " of a pool wait" : " of a pool waits");
-	add_place(&place, &text);
+	leak_add_place(&place, &text);
 	bytes_format(&text,
 		     " for tasks in the queue of the same pool: no thread is left to run them. The "
 		     "queue has %s%s task%s.",
@@ -710,7 +477,7 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct 
 		if (has_names)
 			*out = base_is_among(names.buf, text) ||
 			       base_is_among(names.buf, class_name);
-		if (has_names || heap_is_platform_class(text) || heap_is_library_class(text))
+		if (has_names || !heap_is_application_class(text))
 			continue;
 		if (is_first && !base_is_among(names.buf, class_name))
 			add_name(class_name, names);
@@ -727,7 +494,7 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct 
  * Sets *out to whether no thread holds a permit of the semaphore that a group waits for, as far as
  * stacks show. Threads without a stack, such as virtual ones, may hold one.
  */
-static int are_lost(struct stuck *s, const struct crowd *c, bool *out, struct hdb_error *err)
+static int are_lost(struct stuck *s, const struct stuck_group *c, bool *out, struct hdb_error *err)
 {
 	char names[METHODS_MAX_BYTES] = "";
 	struct methods methods = { .names = BASE_TEXT(names) };
@@ -775,8 +542,7 @@ static int find_referrer(struct stuck *s, uint32_t ix, const char *class_name, u
 
 		TRY(heap_object(heap, referrer_ix, &object, err));
 		name = heap_class_name(heap, heap_known_class(&object));
-		if (class_name ? strcmp(name, class_name) == 0 :
-				 !heap_is_platform_class(name) && !strstr(name, "$$Lambda"))
+		if (class_name ? strcmp(name, class_name) == 0 : heap_is_own_class(name))
 			*out = referrer_ix;
 	}
 	return HDB_OK;
@@ -806,12 +572,12 @@ static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, 
 	return HDB_OK;
 }
 
-static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+static int report_permits(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	char owner[LEAK_NAME_MAX_BYTES] = "";
 	struct heap_value state;
-	struct place place;
+	struct stuck_place place;
 	bool is_lost;
 
 	if (c->count < CROWD_LEAST)
@@ -822,7 +588,7 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 	TRY(are_lost(s, c, &is_lost, err));
 	if (!is_lost)
 		return HDB_OK;
-	TRY(describe(s->q, c, false, &place, err));
+	TRY(leak_describe(s->q, c, false, &place, err));
 	TRY(name_lock(s, c->members->key_ix, "java.util.concurrent.Semaphore", BASE_TEXT(owner),
 		      err));
 	bytes_format(&text, "The Semaphore%s has no permits: %s threads", owner,
@@ -830,7 +596,7 @@ static int report_permits(struct stuck *s, const struct crowd *c, struct hdb_err
 	if (place.is_pattern && place.name[0])
 		bytes_format(&text, " \"%s\"", place.name);
 	bytes_string(&text, " wait");
-	add_place(&place, &text);
+	leak_add_place(&place, &text);
 	/* The number of permits that a semaphore began with is unknown. */
 	bytes_string(&text, ", and no other thread is in a method that these are in. If the "
 			    "semaphore counts items, they are idle. Otherwise, permits were not "
@@ -867,14 +633,14 @@ static int holds_read_lock(struct heap *heap, uint32_t sync_ix, uint32_t thread_
  * Reports a thread that waits for a lock although it holds the read lock. Since a holder can take
  * the read lock again, the thread waits for the write lock, and so for itself.
  */
-static int report_read_lock(struct stuck *s, const struct crowd *c, struct hdb_error *err)
+static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	char field[LEAK_NAME_MAX_BYTES] = "";
 	const uint32_t sync_ix = c->members->key_ix;
 	const struct query_wait *wait;
 	struct heap_value state;
-	struct place place;
+	struct stuck_place place;
 	bool is_holder = false;
 	uint64_t i = 0;
 
@@ -893,9 +659,9 @@ static int report_read_lock(struct stuck *s, const struct crowd *c, struct hdb_e
 	if (!is_holder)
 		return HDB_OK;
 	TRY(name_lock(s, sync_ix, READ_WRITE_LOCK, BASE_TEXT(field), err));
-	TRY(find_place(s->q->heap, wait->thread_ix, wait->trace_serial, &place, err));
+	TRY(leak_find_place(s->q->heap, wait->thread_ix, wait->trace_serial, &place, err));
 	bytes_format(&text, "Thread \"%s\" waits", place.name);
-	add_place(&place, &text);
+	leak_add_place(&place, &text);
 	bytes_format(
 		&text,
 		" for the write lock of the ReentrantReadWriteLock%s, but holds its read lock: "
@@ -907,262 +673,13 @@ static int report_read_lock(struct stuck *s, const struct crowd *c, struct hdb_e
 	return add_finding(s, c, &text, place.name, err);
 }
 
-/* ---- threads that consume a queue ---- */
-
-/* Frames of threads that wait at a queue, for an element or for free space. */
-static const char at_queue[] = "java.util.concurrent.*Queue.*,java.util.concurrent.*Deque.*";
-
-/* A queue, and the owner and consumers found for it. */
-struct queue {
-	uint32_t ix;
-	uint32_t owner_ix; /* the application object on the path to the queue, or HEAP_NONE */
-	uint64_t id;
-	const char *consumers;   /* of the rule */
-	struct base_vec members; /* struct member: the threads that consume its elements */
-};
-
-static void release_queue(struct queue *queue)
-{
-	base_vec_release(&queue->members);
-}
-
-/* Describes the queue that a finding is about. */
-static int begin_queue(struct heap *heap, const struct leak_finding *f, struct queue *out,
-		       struct hdb_error *err)
-{
-	*out = (struct queue){ .ix = f->answer.ix,
-			       .owner_ix = HEAP_NONE,
-			       .consumers = f->answer.rule->consumers };
-	if (strcmp(out->consumers, "subscriber") == 0 && f->suspect.ix != HEAP_NONE)
-		out->ix = f->suspect.ix;
-	for (size_t i = 0; i < f->path.count && f->path.nodes[i] != out->ix; i++)
-		if (!heap_is_platform_class(heap_class_name_of(heap, f->path.nodes[i])))
-			out->owner_ix = f->path.nodes[i];
-	return heap_id(heap, out->ix, &out->id, err);
-}
-
-/* Sets *out to whether a consumer may run a method of the object. */
-static int is_consumers(struct heap *heap, const struct queue *queue, uint32_t ix, bool *out,
-			struct hdb_error *err)
-{
-	const bool by_owner = base_is_among("owner|subscriber", queue->consumers);
-
-	*out = by_owner ? ix == queue->ix || ix == queue->owner_ix :
-			  base_glob_list(queue->consumers, heap_class_name_of(heap, ix));
-	return by_owner && !*out ? heap_field_refers(heap, ix, queue->id, out, err) : HDB_OK;
-}
-
-/*
- * Returns whether the frame with this text is in a method of the class or of a superclass.
- * Truncates the text.
- */
-static bool is_method_of(struct heap *heap, char *frame, uint32_t class_no)
-{
-	char *dot;
-
-	frame[strcspn(frame, "(")] = '\0';
-	dot = strrchr(frame, '.');
-	if (!dot)
-		return false;
-	*dot = '\0';
-	return !heap_is_platform_class(frame) && heap_has_superclass(heap, class_no, frame);
-}
-
-/*
- * Sets *out to whether the object of a local variable is the `this` of its frame, and that frame is
- * not inside a call of a queue.
- */
-static int is_consuming(struct heap *heap, const struct store_root *root, uint32_t trace_serial,
-			bool *out, struct hdb_error *err)
-{
-	char text[LEAK_FRAME_MAX] = "";
-	struct heap_object object;
-	struct store_trace trace;
-	struct store_frame frame;
-
-	*out = false;
-	TRY(heap_object(heap, root->ix, &object, err));
-	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
-	if (root->frame_number >= trace.frame_count)
-		return HDB_OK;
-	for (uint32_t depth = 0; depth < root->frame_number && depth < FRAMES_MAX; depth++) {
-		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
-		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-		if (base_glob_list(at_queue, text))
-			return HDB_OK;
-	}
-	TRY_FOUND(heap_trace_frame(heap, &trace, root->frame_number, &frame, err));
-	TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
-	*out = is_method_of(heap, text, object.class_no);
-	return HDB_OK;
-}
-
-/* Adds the thread of a local variable to the consumers of the queue, if it consumes the queue. */
-static int add_consumer(struct stuck *s, struct queue *queue, const struct store_root *root,
-			struct hdb_error *err)
-{
-	struct heap *heap = s->q->heap;
-	struct member member = { .key_ix = queue->ix };
-	struct store_thread thread;
-	bool found;
-
-	if (!root->is_local || root->frame_number == STORE_NONE)
-		return HDB_OK;
-	TRY(is_consumers(heap, queue, root->ix, &found, err));
-	if (!found)
-		return HDB_OK;
-	TRY_FOUND(heap_thread_by_serial(heap, root->thread_serial, &thread, err));
-	member.wait = query_waits_thread(&s->waits, thread.ix);
-	if (!member.wait)
-		return HDB_OK;
-	for (size_t i = 0; i < queue->members.count; i++)
-		if (base_vec_at(&queue->members, struct member, i)->wait == member.wait)
-			return HDB_OK;
-	TRY(is_consuming(heap, root, member.wait->trace_serial, &found, err));
-	return found ? base_vec_push(&queue->members, &member, sizeof(member), err) : HDB_OK;
-}
-
-/* If all consumers of a queue are doing the same, appends this to the finding about the queue. */
-static int report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
-{
-	const struct heap_roots *roots = &s->q->heap->roots;
-	BASE_SCOPED(release_queue) struct queue queue = { 0 };
-	struct crowd c = { 0 };
-	struct place place;
-
-	TRY(begin_queue(s->q->heap, f, &queue, err));
-	for (uint64_t i = 0; i < roots->count && queue.members.count < CONSUMERS_MAX; i++) {
-		if (s->roots_max == 0)
-			return HDB_OK;
-		s->roots_max--;
-		TRY(add_consumer(s, &queue, &roots->records[i], err));
-		if (i % STEP == 0)
-			TRY(base_step(s->q->work, i, err));
-	}
-	if (!queue.members.count || queue.members.count == CONSUMERS_MAX)
-		return HDB_OK;
-	c.members = queue.members.data;
-	c.count = queue.members.count;
-	if (c.count == 1)
-		TRY(find_owner(s, c.members->wait->thread_ix, &place, err));
-	else
-		TRY(describe(s->q, &c, true, &place, err));
-	add_doing(&c, &place, "thread", f);
-	return HDB_OK;
-}
-
-/* ---- threads of objects that are created again and again ---- */
-
-/* Classes of constants, and of other objects that unrelated objects have in common. */
-static const char constants[] = "java.lang.*,java.time.*,java.nio.charset.*,java.util.Locale,"
-				"*Factory*,*Handler*,*Logger*";
-
-/*
- * Adds the objects in the fields of an object to `parts`. Sets *out to whether another object
- * shares one, such as a queue, or the pool in this$0.
- */
-static int add_parts(struct heap *heap, uint32_t ix, struct base_idmap *parts, bool *out,
-		     struct hdb_error *err)
-{
-	struct heap_fields fields;
-	int r;
-
-	*out = false;
-	TRY(heap_fields_begin(heap, ix, &fields, err));
-	while ((r = heap_fields_next(&fields, err)) == HDB_OK) {
-		struct heap_object part;
-
-		if (fields.value.type != HPROF_OBJECT || !fields.value.bits)
-			continue;
-		TRY_ERRORS(r = heap_find(heap, fields.value.bits, &part.ix, err));
-		if (r != HDB_OK)
-			continue;
-		TRY(heap_object(heap, part.ix, &part, err));
-		if (part.kind != STORE_INSTANCE ||
-		    base_glob_list(constants, heap_class_name(heap, part.class_no)) ||
-		    heap_has_superclass(heap, part.class_no, "java.lang.Enum"))
-			continue;
-		*out |= base_idmap_get(parts, part.ix) != BASE_IDMAP_NONE &&
-			base_idmap_get(parts, part.ix) != ix;
-		TRY(base_idmap_put(parts, part.ix, ix, err));
-	}
-	return r == HDB_END ? HDB_OK : r;
-}
-
-/*
- * Explains a group of threads in which each thread waits for work from its own object, such as an
- * event loop. The objects have the same class, which belongs to the application: libraries may have
- * many threads. If the objects share a queue or pool, their number was chosen.
- */
-static int report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
-{
-	const struct explain_rule *rule = leak_rule("threads-of-each");
-	const struct base_vec *members = &f->suspect.members;
-	const size_t step = members->count / PLACES_MAX + 1;
-	struct heap *heap = s->q->heap;
-	BASE_SCOPED(base_idmap_release) struct base_idmap owners = { 0 };
-	BASE_SCOPED(base_idmap_release) struct base_idmap parts = { 0 };
-	uint64_t looked = 0, idle = 0, different = 0, sharing = 0;
-	uint32_t class_no = HEAP_NONE;
-	const char *name;
-
-	if (f->suspect.ix != HEAP_NONE || members->count < SINGLES_LEAST ||
-	    !heap_is_thread(heap, *base_vec_at(members, uint32_t, 0)) ||
-	    (f->answer.rule &&
-	     (!f->answer.rule->classes || strcmp(f->answer.rule->classes, "suspect") != 0)))
-		return HDB_OK;
-	for (size_t i = 0; i < members->count; i += step, looked++) {
-		const uint32_t thread_ix = *base_vec_at(members, uint32_t, i);
-		const struct query_wait *wait = query_waits_thread(&s->waits, thread_ix);
-		struct place place = { .is_idle = false };
-		struct heap_object owner;
-		bool is_sharing;
-		int r;
-
-		TRY(base_step(s->q->work, i, err));
-		if (wait)
-			TRY(find_call(heap, wait->trace_serial, &place, err));
-		/* "waiting for a process" is work. */
-		idle += place.is_idle || strcmp(place.call, waits) == 0 ||
-			strncmp(place.call, waits_in, sizeof(waits_in) - 1) == 0;
-		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
-						err));
-		if (r != HDB_OK)
-			continue;
-		TRY(heap_object(heap, owner.ix, &owner, err));
-		if (class_no == HEAP_NONE)
-			class_no = owner.class_no;
-		if (owner.class_no != class_no || owner.kind != STORE_INSTANCE ||
-		    base_idmap_get(&owners, owner.ix) != BASE_IDMAP_NONE)
-			continue;
-		different++;
-		TRY(add_parts(heap, owner.ix, &parts, &is_sharing, err));
-		sharing += is_sharing;
-		TRY(base_idmap_put(&owners, owner.ix, thread_ix, err));
-	}
-	name = class_no == HEAP_NONE ? "" : heap_class_name(heap, class_no);
-	if (heap_is_library_class(name) || heap_is_platform_class(name) || sharing * 2 > looked ||
-	    different * 10 < looked * 9 || idle * 10 < looked * 9 || strstr(name, "$$Lambda"))
-		return HDB_OK;
-	f->answer = (struct explain_answer){ .rule = rule,
-					     .ix = *base_vec_at(members, uint32_t, 0),
-					     .retained_bytes = f->suspect.retained_bytes };
-	f->answer.kept_ix = f->answer.ix;
-	(void)snprintf(f->answer.says, sizeof(f->answer.says),
-		       "Each thread has its own %s and waits for work: objects of this class are "
-		       "probably created again and again instead of being shared.",
-		       explain_short_class(heap, class_no));
-	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
-	return HDB_OK;
-}
-
 /* Appends what the finalizer thread is doing to the finding about its queue. */
 static int report_finalizer(struct stuck *s, struct hdb_error *err)
 {
 	struct leak_finding *f = finding_about(s->l, HEAP_NONE);
-	struct member member = { .key_ix = HEAP_NONE };
-	const struct crowd c = { .members = &member, .count = 1 };
-	struct place place;
+	struct stuck_thread member = { .key_ix = HEAP_NONE };
+	const struct stuck_group c = { .members = &member, .count = 1 };
+	struct stuck_place place;
 
 	for (size_t i = 0; f && i < s->waits.list.count && !member.wait; i++) {
 		const struct query_wait *wait = base_vec_at(&s->waits.list, struct query_wait, i);
@@ -1173,14 +690,15 @@ static int report_finalizer(struct stuck *s, struct hdb_error *err)
 	}
 	if (!member.wait)
 		return HDB_OK;
-	TRY(find_owner(s, member.wait->thread_ix, &place, err));
-	add_doing(&c, &place, "thread", f);
+	TRY(leak_find_owner(s, member.wait->thread_ix, &place, err));
+	leak_add_doing(&c, &place, "thread", f);
 	return HDB_OK;
 }
 
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
-	static int (*const report[])(struct stuck *, const struct crowd *, struct hdb_error *) = {
+	static int (*const report[])(struct stuck *, const struct stuck_group *,
+				     struct hdb_error *) = {
 		[CROWD_LOCK] = report_locks,
 		[CROWD_READ_LOCK] = report_read_lock,
 		[CROWD_PERMITS] = report_permits,
@@ -1191,7 +709,7 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 
 	TRY(find_crowds(&s, err));
 	for (size_t i = 0; i < s.crowds.count; i++) {
-		const struct crowd *c = base_vec_at(&s.crowds, struct crowd, i);
+		const struct stuck_group *c = base_vec_at(&s.crowds, struct stuck_group, i);
 
 		TRY(base_step(q->work, i, err));
 		/* Pools that are suspects are completed anyway. */
@@ -1200,12 +718,12 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 	}
 	TRY(report_finalizer(&s, err));
 	for (size_t i = 0; i < l->suspects.count; i++)
-		TRY(report_singles(&s, leak_finding_at(l, i), err));
+		TRY(leak_report_singles(&s, leak_finding_at(l, i), err));
 	for (size_t i = 0; i < l->list.count && s.roots_max; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 
 		if (f->answer.rule && f->answer.rule->consumers && f->path.count)
-			TRY(report_consumers(&s, f, err));
+			TRY(leak_report_consumers(&s, f, err));
 	}
 	return HDB_OK;
 }

@@ -241,8 +241,7 @@ static int find_user(struct query *q, const struct query_leak_path *path, uint32
 		while (at < path->count && path->nodes[at] != root->ix)
 			at++;
 		name = heap_class_name_of(q->heap, root->ix);
-		if (at < path->count || heap_is_platform_class(name) ||
-		    heap_is_library_class(name) || strstr(name, "$$Lambda"))
+		if (at < path->count || !heap_is_application_class(name))
 			continue;
 		TRY(heap_field_refers(q->heap, root->ix, bits, &found, err));
 		*out = root->ix;

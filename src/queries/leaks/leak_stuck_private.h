@@ -1,0 +1,108 @@
+/*
+ * queries/leaks/leak_stuck_private.h - what the files that explain threads share: the groups of
+ * leak_stuck.c, and what the threads of a group are doing.
+ */
+#ifndef QUERIES_LEAKS_LEAK_STUCK_PRIVATE_H
+#define QUERIES_LEAKS_LEAK_STUCK_PRIVATE_H
+
+#include "queries/leaks/leak_findings.h"
+#include "queries/objects/thread_waits.h"
+
+/* Maximum number of frames of a stack to examine. */
+#define FRAMES_MAX 24u
+/* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
+#define PLACES_MAX 1000u
+/* Number of threads, tasks or roots between two checks for cancellation. */
+#define STEP 1024u
+
+/* Kinds of groups, in the order in which they are reported. */
+enum stuck_kind { CROWD_LOCK, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
+
+/* A thread of a group. It may also be in the group of its pool. */
+struct stuck_thread {
+	/* the owner of the lock, the Sync of the semaphore or read lock, or the pool */
+	uint32_t key_ix;
+	enum stuck_kind kind;
+	const struct query_wait *wait;
+};
+
+/*
+ * A group of threads that wait for locks of one thread or for permits of one semaphore, or that
+ * belong to one pool.
+ */
+struct stuck_group {
+	const struct stuck_thread *members;
+	enum stuck_kind kind;
+	uint64_t count;
+	bool has_finalizer; /* whether the finalizer thread waits for the lock */
+};
+
+/* The location of one or more threads: their frame, and the call that they are in. */
+struct stuck_place {
+	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
+	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
+	char call[LEAK_FRAME_MAX];  /* slow call, such as "socket read"; "" if there is none */
+	bool is_idle;               /* whether a thread waits for work */
+	bool is_waiting;            /* whether the call waits for another thread */
+	bool is_pattern;            /* whether the names of all threads have this pattern */
+};
+
+struct stuck {
+	struct query *q;
+	struct leak_findings *l;
+	unsigned added; /* number of findings */
+	/* number of tasks, and of roots, that may still be examined */
+	unsigned tasks_max, roots_max;
+	struct query_waits waits;
+	struct base_vec members; /* struct stuck_thread, sorted by group */
+	struct base_vec crowds;  /* struct stuck_group */
+	/* future that a thread of a pool waits for -> pool that queues it, or AWAITED */
+	struct base_idmap futures;
+};
+
+/* ---- leak_places.c ---- */
+
+/* Finds the location of a thread, without its call. */
+int leak_find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct stuck_place *out,
+		    struct hdb_error *err);
+
+/* Finds the slow call that a thread is in. */
+int leak_find_call(struct heap *heap, uint32_t trace_serial, struct stuck_place *to,
+		   struct hdb_error *err);
+
+/*
+ * Finds the common location of all threads of a group and, if has_call is set, the call that they
+ * are all in.
+ */
+int leak_describe(const struct query *q, const struct stuck_group *c, bool has_call,
+		  struct stuck_place *out, struct hdb_error *err);
+
+/*
+ * Finds the location of the thread that holds the locks. If it waits for another thread, this wait
+ * is its call.
+ */
+int leak_find_owner(struct stuck *s, uint32_t ix, struct stuck_place *out, struct hdb_error *err);
+
+/* Appends " in PriceCache.refresh(PriceCache.java:21)" and " (socket read)". */
+void leak_add_place(const struct stuck_place *place, struct bytes *to);
+
+/*
+ * Appends a description of what its threads are doing to a finding. `only` is the word for a single
+ * thread.
+ */
+void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place, const char *only,
+		    struct leak_finding *f);
+
+/* ---- other files ---- */
+
+/* If all consumers of a queue are doing the same, appends this to the finding about the queue. */
+int leak_report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err);
+
+/*
+ * Explains a group of threads in which each thread waits for work from its own object, such as an
+ * event loop. The objects have the same class, which belongs to the application: libraries may have
+ * many threads. If the objects share a queue or pool, their number was chosen.
+ */
+int leak_report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err);
+
+#endif
