@@ -20,6 +20,32 @@ static void plant(const char *text)
 }
 
 /*
+ * Fails unless the query returns the same row if the row's object is the target. The text may lack
+ * its end, which names the object's keeper.
+ */
+static void check_target(const struct hdb_rows *rows, const char *rule)
+{
+	const struct hdb_value *text = value_of(rows, "text");
+	char target[32];
+	const struct ask ask = { .query = "explain", .target = target };
+	struct hdb_rows *own;
+	bool is_same = false;
+
+	(void)snprintf(target, sizeof(target), "0x%" PRIx64, value_of(rows, "id")->u);
+	own = ask_rows(heap.db, &ask);
+	while (next_row(own)) {
+		const struct hdb_value *other = value_of(own, "text");
+
+		is_same |= value_is(own, "rule", rule) && other->text_size <= text->text_size &&
+			   !memcmp(other->text, text->text, other->text_size);
+	}
+	hdb_rows_close(own);
+	if (!is_same)
+		fail_msg("explain %s does not say \"%.*s\" (%s)", target, (int)text->text_size,
+			 text->text, rule);
+}
+
+/*
  * Whether a rule explains an object of the heap in a sentence that contains these words, or ends
  * with them if a "$" follows.
  */
@@ -44,6 +70,7 @@ static bool explains(const char *rule, const char *words)
 		    !memmem(text->text + skipped, text->text_size - skipped, words, wanted))
 			fail_msg("%s says \"%.*s\", without \"%s\"", rule, (int)text->text_size,
 				 text->text, words);
+		check_target(rows, rule);
 	}
 	hdb_rows_close(rows);
 	return does;

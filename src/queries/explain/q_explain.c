@@ -29,9 +29,13 @@ struct explaining {
 	struct leak_findings found;
 	/* smaller suspects, explained by the objects that they hold */
 	struct analysis_suspects suspects;
-	struct base_vec candidates; /* struct explain_candidate, in the order of the rows */
-	struct base_vec by_design;  /* struct explain_candidate: listed last */
-	struct base_vec said;       /* uint64_t: hashes of the texts already returned */
+	/*
+	 * struct explain_candidate, in the order of the rows; for a target, the object and its
+	 * dominators, nearest first
+	 */
+	struct base_vec candidates;
+	struct base_vec by_design; /* struct explain_candidate: listed last */
+	struct base_vec said;      /* uint64_t: hashes of the texts already returned */
 	enum phase phase;
 	size_t at; /* next entry of the phase's list */
 	struct explain_answer answer;
@@ -39,22 +43,35 @@ struct explaining {
 	const struct analysis_suspect *suspect;
 	const struct leak_finding *finding;
 	uint64_t whole_bytes, least_bytes;
+	uint32_t top_class_no; /* class of the target's last dominator */
+	bool is_searched;      /* whether the findings were searched for the target */
 };
+
+/* Finds what the leaks query reports, and smaller suspects if they are large enough. */
+static int find_leaks(struct query *q, struct explaining *s, struct hdb_error *err)
+{
+	const uint64_t percent = query_number(q, "threshold", 1);
+
+	TRY(leak_findings_open(q,
+			       percent > SUSPECTS_PERCENT_DEFAULT ? (unsigned)percent :
+								    SUSPECTS_PERCENT_DEFAULT,
+			       &s->found, err));
+	TRY(leak_findings_find(q, &s->found, err));
+	if (percent >= s->found.percent)
+		return HDB_OK;
+	return analysis_suspects_find(&q->session,
+				      percent < SUSPECTS_PERCENT_MIN ? SUSPECTS_PERCENT_MIN :
+								       (unsigned)percent,
+				      &s->suspects, err);
+}
 
 /*
  * Finds the candidates if there is no target: all objects for which rules exist, largest first.
  */
 static int find_all(struct query *q, struct explaining *s, struct hdb_error *err)
 {
-	const uint64_t percent = query_number(q, "threshold", 1);
-
-	s->least_bytes = s->whole_bytes / 100 * percent;
-	TRY(leak_findings_find(q, &s->found, err));
-	if (percent < s->found.percent)
-		TRY(analysis_suspects_find(&q->session,
-					   percent < SUSPECTS_PERCENT_MIN ? SUSPECTS_PERCENT_MIN :
-									    (unsigned)percent,
-					   &s->suspects, err));
+	s->least_bytes = s->whole_bytes / 100 * query_number(q, "threshold", 1);
+	TRY(find_leaks(q, s, err));
 	TRY(explain_candidates(&q->session, &s->found.rules,
 			       (struct explain_choice){ .least_bytes = s->least_bytes },
 			       &s->candidates, err));
@@ -69,6 +86,7 @@ static int find_all(struct query *q, struct explaining *s, struct hdb_error *err
 static int find_owners(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	uint32_t ix, dominator;
+	struct heap_object top;
 
 	TRY(analysis_object(&q->session, q->targets[0], &ix, err));
 	for (unsigned steps = 0; steps < EXPLAIN_OWNERS_MAX && ix != HEAP_NONE; steps++) {
@@ -82,12 +100,16 @@ static int find_owners(struct query *q, struct explaining *s, struct hdb_error *
 			break;
 		ix = dominator;
 	}
+	if (!s->candidates.count)
+		return HDB_OK;
+	ix = base_vec_at(&s->candidates, struct explain_candidate, s->candidates.count - 1)->ix;
+	TRY(heap_object(q->heap, ix, &top, err));
+	s->top_class_no = top.class_no;
 	return HDB_OK;
 }
 
 static int open_explain(struct query *q, struct hdb_error *err)
 {
-	const uint64_t percent = query_number(q, "threshold", 1);
 	struct explaining *s = q->state;
 	struct derive_total whole;
 
@@ -102,11 +124,6 @@ static int open_explain(struct query *q, struct hdb_error *err)
 		s->found.rules.whole_bytes = s->whole_bytes;
 		TRY(find_owners(q, s, err));
 	} else {
-		TRY(leak_findings_open(q,
-				       percent > SUSPECTS_PERCENT_DEFAULT ?
-					       (unsigned)percent :
-					       SUSPECTS_PERCENT_DEFAULT,
-				       &s->found, err));
 		TRY(find_all(q, s, err));
 	}
 	query_fact(q, "rules_tried", s->found.rules.tried);
@@ -162,12 +179,44 @@ static bool is_replaced(const struct explaining *s, uint32_t ix)
 	return false;
 }
 
-static int take_finding(struct explaining *s, size_t no)
+/*
+ * Returns whether a suspect contains the target, that is, whether it is the target, one of the
+ * target's dominators, or the group of the last dominator.
+ */
+static bool contains_target(const struct explaining *s, const struct analysis_suspect *suspect)
+{
+	const struct explain_candidate *c = s->candidates.data;
+	const size_t count = s->candidates.count;
+
+	assert(count);
+	if (suspect->ix == HEAP_NONE)
+		return suspect->class_no == s->top_class_no &&
+		       c[count - 1].retained_bytes >= suspect->least_bytes;
+	if (suspect->split_ix == c[0].ix)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (c[i].ix == suspect->ix)
+			return true;
+	return false;
+}
+
+static bool is_about_target(const struct explaining *s, const struct leak_finding *f)
+{
+	const uint32_t ix = base_vec_at(&s->candidates, struct explain_candidate, 0)->ix;
+
+	if (f->is_fault)
+		return f->answer.ix == ix || f->answer.kept_ix == ix;
+	return contains_target(s, &f->suspect);
+}
+
+static int take_finding(struct query *q, struct explaining *s, size_t no)
 {
 	const struct leak_finding *f = leak_finding_at(&s->found, no);
 	const bool is_last = leak_place_of(&s->found, f) == LEAK_PLACE_BY_DESIGN;
 
-	if (!f->answer.rule || is_last != (s->phase == FINDINGS_BY_DESIGN))
+	if (!f->answer.rule)
+		return HDB_NOTFOUND;
+	if (q->target_count ? !is_about_target(s, f) : is_last != (s->phase == FINDINGS_BY_DESIGN))
 		return HDB_NOTFOUND;
 	s->answer = f->answer;
 	s->finding = f;
@@ -181,7 +230,8 @@ static int explain_one(struct query *q, const struct analysis_suspect *suspect,
 	struct explaining *s = q->state;
 	int r = HDB_NOTFOUND;
 
-	if (is_found(s, suspect) || suspect->split_bytes)
+	if (is_found(s, suspect) || suspect->split_bytes ||
+	    (q->target_count && !contains_target(s, suspect)))
 		return HDB_NOTFOUND;
 	if (suspect->ix != HEAP_NONE)
 		TRY_ERRORS(r = explain_chain(&q->session, &s->found.rules,
@@ -207,7 +257,7 @@ static int explain_next(struct query *q, struct hdb_error *err)
 	s->finding = NULL;
 	if (s->phase == FINDINGS || s->phase == FINDINGS_BY_DESIGN) {
 		if (no < s->found.list.count)
-			return take_finding(s, no);
+			return take_finding(q, s, no);
 	} else if (s->phase == SUSPECTS) {
 		if (no < s->suspects.count)
 			return explain_one(q, &s->suspects.list[no], err);
@@ -222,8 +272,18 @@ static int explain_next(struct query *q, struct hdb_error *err)
 		TRY(base_vec_push(&s->by_design, c, sizeof(*c), err));
 		return HDB_NOTFOUND;
 	}
-	s->phase++;
 	s->at = 0;
+	s->phase++;
+	if (!q->target_count || s->phase == SUSPECTS)
+		return HDB_NOTFOUND;
+	/* Findings take longer, so they are searched only if no rule explains the target. */
+	s->phase = PHASES;
+	if (!s->said.count && !s->is_searched && s->candidates.count) {
+		s->phase = FINDINGS;
+		s->is_searched = true;
+		explain_rules_release(&s->found.rules);
+		TRY(find_leaks(q, s, err));
+	}
 	return HDB_NOTFOUND;
 }
 
