@@ -168,6 +168,17 @@ for budget in good bad; do
 		[ $rc = "$([ $budget = good ] && echo 0 || echo 1)" ] || fail "$budget $format: exit $rc"
 	done
 done
+# The suffix of -o selects the format, unless --format does.
+for pair in junit:xml sarif:sarif markdown:md; do
+	heapdb gate s.heapdb --quiet --budget good.yaml --baseline s.heapdb -o by_name."${pair#*:}" > /dev/null
+	heapdb gate s.heapdb --quiet --budget good.yaml --baseline s.heapdb --format "${pair%:*}" > by_format
+	cmp by_format by_name."${pair#*:}" || fail "-o by_name.${pair#*:}"
+done
+heapdb gate s.heapdb --quiet --budget good.yaml --baseline s.heapdb --format sarif -o by_format.json > /dev/null
+cmp by_name.sarif by_format.json || fail "--format sarif -o by_format.json"
+expect 2 --budget good.yaml --baseline s.heapdb -o out.csv <<-END
+	-o out.csv: this command writes .md, .xml, .sarif or text
+END
 python3 "$HDB_ROOT/tests/support/gate_formats.py" . || failed=1
 # The schema of Jenkins. A slow test fetches that of SARIF.
 if command -v xmllint > /dev/null; then
@@ -343,7 +354,8 @@ wrong 'checks:\n  a: 3\n' '2:6: expected a measure'
 wrong 'checks:\n  a:\n    retaned: X <= 3\n' '3:5: expected objects, shallow, retained, growth, leaks'
 wrong 'checks:\n  a: { retained: X }\n' '2:18: expected TARGET <= LIMIT'
 wrong 'checks:\n  a: { retained: X <= 3 MX }\n' '2:18: expected TARGET <= LIMIT'
-wrong 'checks:\n  a: { objects: X <= 3 MB }\n' '2:17: expected TARGET <= LIMIT'
+wrong 'checks:\n  a: { objects: X <= 3 MB }\n' '2:17: expected TARGET <= NUMBER, as in com.acme.* <= 1000'
+wrong 'checks:\n  a: { objects: 0xzz <= 3 }\n' '2:3: "0xzz" is not an object ID'
 wrong 'checks:\n  a: { secrets: <= 1 KB }\n' '2:17: expected none or <= NUMBER'
 wrong 'checks:\n  a: { objects: <= 3 }\n' '2:17: expected a class, pattern, loader or object before <='
 wrong 'checks:\n  a: { leaks: X <= 1 }\n' '2:15: this measure takes neither'
@@ -357,7 +369,7 @@ wrong 'checks:\n  a: { objects: "X <= 9\\0 <= 1" }\n' '2:17: expected a value on
 wrong 'checks:\n  a: { objects: "X\\n<= 9" }\n' '2:17: expected a value on one line'
 wrong 'checks:\n  "a\\nb": { leaks: none }\n' '2:3: expected the name of a check, on one line'
 for number in 0x10 1e9 nan inf -1 +1 .5 1.5 1. 1O 1,000 99999999999999999999; do
-	wrong "checks:\n  a: { objects: 'X <= $number' }\n" '2:17: expected TARGET <= LIMIT'
+	wrong "checks:\n  a: { objects: 'X <= $number' }\n" '2:17: expected TARGET <= NUMBER'
 done
 wrong 'checks:\n  a: { shallow: X <= 999999999 TB }\n' '2:17: expected TARGET <= LIMIT'
 wrong 'checks:\n  <<: { a: { leaks: none } }\n' '2:9: expected objects, shallow'

@@ -373,10 +373,17 @@ static int check_all(struct cli *cli, struct gate_budget *budget)
 {
 	for (size_t i = 0; i < budget->count; i++) {
 		struct gate_check *c = &budget->checks[i];
+		const int rc = c->measure == GATE_LEAKS || c->measure == GATE_FINGERPRINTS ?
+				       count_leaks(cli, c) :
+				       measure(cli, c);
 
-		TRY(c->measure == GATE_LEAKS || c->measure == GATE_FINGERPRINTS ?
-			    count_leaks(cli, c) :
-			    measure(cli, c));
+		if (rc == HDB_EUSAGE) {
+			const struct hdb_error cause = cli->err;
+
+			return cli_usage(cli, "%s:%zu:%zu: %s", budget->path, c->line, c->column,
+					 cause.message);
+		}
+		TRY(rc);
 		say(c);
 		budget->failed += c->has_failed;
 	}
@@ -400,6 +407,24 @@ static int open_baseline(struct cli *cli)
 	return HDB_OK;
 }
 
+/* Sets the format that the suffix of -o FILE selects, unless --format was given. */
+static int use_suffix(struct cli *cli)
+{
+	/* by format; text and GitHub annotations have no suffix */
+	static const char *const suffixes[] = { "", ".md", ".xml", ".sarif" };
+	const char *suffix = cli->opt.output ? strrchr(cli->opt.output, '.') : NULL;
+
+	if (!suffix || options_given(&cli->opt, "format"))
+		return HDB_OK;
+	if (base_is_among(".csv|.tsv|.json|.jsonl|.html", suffix))
+		return cli_usage(cli, "-o %s: this command writes .md, .xml, .sarif or text",
+				 cli->opt.output);
+	for (unsigned i = 1; i < BASE_COUNT(suffixes); i++)
+		if (strcmp(suffix, suffixes[i]) == 0)
+			cli->opt.gate_format = i;
+	return HDB_OK;
+}
+
 int cmd_gate(struct cli *cli)
 {
 	BASE_SCOPED(gate_release) struct gate_budget budget = { 0 };
@@ -408,6 +433,7 @@ int cmd_gate(struct cli *cli)
 
 	if (!cli->opt.budget)
 		return cli_usage(cli, "expected --budget FILE");
+	TRY(use_suffix(cli));
 	if (cli->opt.update && stat(cli->opt.budget, &st) == 0 && !S_ISREG(st.st_mode))
 		return cli_usage(cli, "--update needs a regular file, not %s", cli->opt.budget);
 	if (cli->opt.update && strcmp(cli->opt.budget, "-") == 0)

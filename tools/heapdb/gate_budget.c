@@ -128,6 +128,8 @@ static int read_condition(const struct reading *r, const yaml_node_t *node, stru
 	else if (!sign || !read_limit(sign + 2 + strspn(sign + 2, " "), c))
 		return wrong_node(r, node,
 				  counts ? "expected none or <= NUMBER" :
+				  c->measure == GATE_OBJECTS ?
+					   "expected TARGET <= NUMBER, as in com.acme.* <= 1000" :
 				  c->measure == GATE_GROWTH ?
 					   "expected [TARGET] <= PERCENT % or SIZE, as in <= 5 %" :
 					   "expected TARGET <= LIMIT, as in com.acme.* <= 50 MB");
