@@ -146,6 +146,8 @@ static const char *foreign_name(const uint8_t *p, uint64_t size)
 			       "an ELF core dump (HotSpot's `jhsdb jmap --binaryheap` or OpenJ9's "
 			       "jdmpview extracts a heap dump)" :
 			       "an ELF file";
+	if (size >= 20 && !memcmp(p + 16, "\xde\xc0\xef\xbe", 4))
+		return "a database of heapdb (pass the dump it was imported from)";
 	if (size >= 262 && !memcmp(p + 257, "ustar", 5))
 		return "a tar archive (unpack it first)";
 	/*

@@ -159,6 +159,17 @@ got=0
 heapdb redact a.hprof n2.hprof --rename names 2> out || got=$?
 [ $got -eq 3 ] && grep -q 'line 1' out || fail "a bad line of --rename: exit $got"
 
+# A name must not promise a compression that is not written, and a database is no dump.
+for name in x.hprof.xz x.tar.gz x.zip x.bz2 x.lz4; do
+	got=0
+	heapdb redact a.hprof $name 2> out || got=$?
+	[ $got -eq 2 ] && grep -q 'compresses only to .gz and .zst' out && [ ! -e $name ] ||
+		fail "redact to $name: exit $got"
+done
+got=0
+heapdb redact a.heapdb x.hprof 2> out || got=$?
+[ $got -eq 3 ] && grep -q 'not an HPROF heap dump but a database' out || fail "redact of a database: exit $got"
+
 # As in Matrix: strings stay, other arrays are removed.
 quiet strip a.hprof m.hprof --keep strings
 heapdb import m.hprof --quiet > /dev/null 2>&1

@@ -100,7 +100,7 @@ static bool is_address(const char *name)
 	return strstr(name, "://") != NULL;
 }
 
-static bool is_archive(const char *name)
+bool feed_is_archive(const char *name)
 {
 	const size_t size = archive_size(name), path = strcspn(name, "?#");
 
@@ -123,7 +123,7 @@ static bool is_pipe(const char *name)
  */
 static bool takes(const char *name)
 {
-	return is_address(name) || is_archive(name) || is_pipe(name);
+	return is_address(name) || feed_is_archive(name) || is_pipe(name);
 }
 
 bool feed_archive(const char *name, char *path, size_t size)
@@ -131,7 +131,7 @@ bool feed_archive(const char *name, char *path, size_t size)
 	struct stat st;
 	const int n = snprintf(path, size, "%.*s", (int)archive_size(name), name);
 
-	return is_archive(name) && n > 0 && (size_t)n < size && stat(path, &st) == 0 &&
+	return feed_is_archive(name) && n > 0 && (size_t)n < size && stat(path, &st) == 0 &&
 	       S_ISREG(st.st_mode);
 }
 
@@ -680,7 +680,7 @@ static int begin(struct feed *f, const char *name, struct hdb_error *err)
 {
 	char head[HEAD_BYTES];
 	size_t head_size = 0;
-	bool is_packed = is_archive(name);
+	bool is_packed = feed_is_archive(name);
 
 	if (f->is_pipe) {
 		TRY(read_first(f, err));

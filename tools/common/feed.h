@@ -12,6 +12,9 @@
 /* Returns whether the bytes begin a dump or a compressed file. */
 bool feed_begins_dump(const char *head, size_t size);
 
+/* Returns whether the name is that of an archive or of a file in one, by its suffix. */
+bool feed_is_archive(const char *name);
+
 /*
  * Returns whether the name refers to a local archive or to a file in one, and the path of the
  * archive.

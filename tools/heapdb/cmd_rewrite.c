@@ -6,6 +6,7 @@
 #include "heapdb/render.h"
 
 #include "base/outfile.h"
+#include "common/feed.h"
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
@@ -47,6 +48,9 @@ static int check_operands(struct cli *cli)
 					 "expected a dump to read and a dump to write" :
 					 "only one dump is allowed",
 				 cli->command->name, cli->command->synopsis);
+	if (feed_is_archive(cli->opt.operands[1]))
+		return cli_usage(cli, "%s: this command compresses only to .gz and .zst",
+				 cli->opt.operands[1]);
 	if (base_names_stdout(cli->opt.operands[1]) && cli->out->is_terminal)
 		return cli_usage(cli, "cannot write a dump to a terminal");
 	if (base_names_stdout(cli->opt.operands[1]) &&
