@@ -123,7 +123,7 @@ enum hdb_size_model {
 /* Whether the database contains the dump. If it does, the dump file may be deleted. */
 enum hdb_contents {
 	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, and store any other dump */
-	HDB_CONTENTS_KEEP = 1, /* keep it, compressed */
+	HDB_CONTENTS_KEEP = 1, /* store the dump, compressed */
 	HDB_CONTENTS_REFER = 2 /* refer to the file, which must be plain */
 };
 
@@ -195,8 +195,8 @@ HDB_API int hdb_import(const char *dump_path, const char *db_path,
 
 /*
  * Imports the dump of an existing database again and replaces the database, with the options that
- * the database records (sizes, layout, mapping, snapshot, strict). Use it if hdb_open returns
- * HDB_EVERSION because an earlier version of heapdb wrote the database. `dump_path` is the current
+ * the database records (sizes, layout, mapping, snapshot, strict). Call this function if hdb_open
+ * returns HDB_EVERSION because an earlier version wrote the database. `dump_path` is the current
  * path of the dump; NULL means its path at the import. Of `opt`, only the budget, the threads,
  * `wait`, the SIGBUS handler and the progress are used; `notice` is called before the import
  * begins. Returns HDB_EVERSION and leaves the database unchanged if the database has another
@@ -435,7 +435,7 @@ HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
  * Returns the first failure that a function could not report because it has no `err` or `err` was
  * NULL, or HDB_OK if there was no such failure. The function returned a default instead, such as
  * "?" for a class name. Call hdb_failed before showing such results. hdb_rows_next and functions
- * with `err` that read names call it themselves.
+ * with `err` that read names call hdb_failed themselves.
  */
 HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
 
@@ -638,7 +638,7 @@ struct hdb_class {
 	uint32_t super_no;       /* superclass, or HDB_NONE */
 	uint32_t object_ix;      /* its class object */
 	uint32_t loader_ix;      /* its class loader, or HDB_NONE for the boot loader */
-	uint64_t id;             /* ID of its class object */
+	uint64_t id;             /* ID of the class object */
 	uint64_t loader_id;      /* 0 means boot loader */
 	const char *name;        /* "java.util.HashMap$Node[]"; borrowed until hdb_close */
 	const char *loader_name; /* class of the loader, or "<boot>"; borrowed until hdb_close */
@@ -677,8 +677,8 @@ HDB_API const char *hdb_class_name(struct hdb *db, uint32_t class_no);
 HDB_API uint32_t hdb_class_named(struct hdb *db, const char *name, uint32_t from);
 /*
  * Sets marks[no] to 1 for each class whose name matches the pattern ("java.util.*", with * and ?)
- * or whose class object has that ID ("0x12c4"), to 2 for their subclasses if `subclasses` is
- * nonzero, and to 0 for all other classes. `marks` must have room for hdb_class_count elements.
+ * or whose class object has this ID ("0x12c4"). If `subclasses` is nonzero, sets marks[no] to 2 for
+ * subclasses of these classes. All other marks are 0. `marks` has hdb_class_count elements.
  * Returns HDB_NOTFOUND if no class matches.
  */
 HDB_API int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_t *marks,
@@ -716,7 +716,7 @@ HDB_API int hdb_class_fields(struct hdb *db, uint32_t class_no, struct hdb_field
 HDB_API int hdb_class_statics(struct hdb *db, uint32_t class_no, struct hdb_fields **out,
 			      size_t *count, struct hdb_error *err);
 /*
- * Returns the field with this number, starting at 0, or NULL after the last. Borrowed until
+ * Returns field number `no`, starting at 0, or NULL after the last field. Borrowed until
  * hdb_fields_free.
  */
 HDB_API const struct hdb_field *hdb_field_at(const struct hdb_fields *fields, size_t no);
@@ -770,8 +770,8 @@ struct hdb_text {
 	int is_whole;   /* 0: truncated to at most `most` bytes, at a character boundary */
 };
 /*
- * Like hdb_text, but allocates the text, of at most `most` bytes. If it returns HDB_NOTFOUND, all
- * members of *out are 0.
+ * Like hdb_text, but allocates the text, of at most `most` bytes. If the result is HDB_NOTFOUND,
+ * all members of *out are 0.
  */
 HDB_API int hdb_read_text(struct hdb *db, uint32_t ix, uint64_t most, struct hdb_text *out,
 			  struct hdb_error *err);
@@ -782,9 +782,9 @@ HDB_API int hdb_is_string(struct hdb *db, uint32_t ix);
 
 /* Lists of objects that are related to an object. */
 enum hdb_list_kind {
-	HDB_REFERENCES, /* objects that it refers to, except its class, in the order of fields */
-	HDB_REFERRERS,  /* objects that refer to it; for a class object, without its instances */
-	/* objects that it immediately dominates, largest first; for HDB_NONE, the top level */
+	HDB_REFERENCES, /* objects to which the object refers, except its class, by field order */
+	HDB_REFERRERS,  /* objects that refer to the object; no instances for a class object */
+	/* objects that the object immediately dominates, largest first; HDB_NONE: top level */
 	HDB_DOMINATED
 };
 /*
@@ -832,8 +832,8 @@ HDB_API int hdb_references_open(struct hdb *db, const char *name, struct hdb_ref
 HDB_API int hdb_references_classes(struct hdb_references *refs, uint8_t *marks,
 				   struct hdb_error *err);
 /*
- * Starts with the references from object `from` to object `to`, or to any object if `to` is
- * HDB_NONE.
+ * Selects the references from object `from` to object `to`, or to any object if `to` is HDB_NONE,
+ * for hdb_references_next.
  */
 HDB_API int hdb_references_begin(struct hdb_references *refs, uint32_t from, uint32_t to,
 				 struct hdb_error *err);
@@ -1080,16 +1080,16 @@ struct hdb_query_spec {      /* NOLINT(clang-analyzer-optin.performance.Padding)
 };
 
 /*
- * Return the number of queries, and the query with this number, in the order of the manual, or NULL
- * after the last. Queries are static.
+ * hdb_query_count returns the number of queries. hdb_query_at returns query number `no`, starting
+ * at 0, in the order of the manual, or NULL after the last query. Queries are static.
  */
 HDB_API size_t hdb_query_count(void);
 HDB_API const struct hdb_query_spec *hdb_query_at(size_t no);
 
 /*
- * Return the option, column or fact of a query with this number, starting at 0, or NULL after the
- * last. They are static. If `query` is NULL, hdb_query_fact returns the facts that precede the
- * facts of every answer: see struct hdb_health.
+ * Return option, column or fact number `no` of a query, starting at 0, or NULL after the last. The
+ * results are static. If `query` is NULL, hdb_query_fact returns the facts that precede the facts
+ * of every answer: see struct hdb_health.
  */
 HDB_API const struct hdb_option_spec *hdb_query_option(const struct hdb_query_spec *query,
 						       size_t no);
@@ -1165,7 +1165,7 @@ struct hdb_rows;
 HDB_API int hdb_query(struct hdb *db, const char *name, const struct hdb_query_args *args,
 		      struct hdb_rows **out, struct hdb_error *err);
 
-/* Number of columns, and a column by number, borrowed until hdb_rows_close. */
+/* Return the number of columns, and a column by its number; borrowed until hdb_rows_close. */
 HDB_API size_t hdb_rows_column_count(const struct hdb_rows *rows);
 HDB_API const struct hdb_column *hdb_rows_column(const struct hdb_rows *rows, size_t column);
 
@@ -1204,8 +1204,8 @@ HDB_API const char *hdb_rows_text(struct hdb_rows *rows, size_t column);
 HDB_API int hdb_rows_is_null(const struct hdb_rows *rows, size_t column);
 
 /*
- * Sets *total to the number of rows without the limit. Call it after the last hdb_rows_next,
- * because some queries must read all remaining rows to count them.
+ * Sets *total to the number of rows without the limit. Call this function after the last
+ * hdb_rows_next, because some queries must read all remaining rows to count them.
  */
 HDB_API int hdb_rows_total(struct hdb_rows *rows, uint64_t *total, struct hdb_error *err);
 
@@ -1228,8 +1228,8 @@ HDB_API const struct hdb_value *hdb_rows_find_fact(const struct hdb_rows *rows, 
 HDB_API void hdb_rows_close(struct hdb_rows *rows);
 
 /*
- * The structures of the Arrow C data and stream interfaces, an ABI that needs no library. They are
- * omitted if another header has defined them. See
+ * The structures of the Arrow C data and stream interfaces, an ABI that needs no library. This
+ * header omits structures that another header has defined. See
  * https://arrow.apache.org/docs/format/CDataInterface.html
  */
 #ifndef ARROW_C_DATA_INTERFACE

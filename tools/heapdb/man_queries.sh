@@ -145,7 +145,7 @@ section()
 		of_objects = "native, retained_native, depth, " \
 			"retained_heap1, retained_heap2, retained_heap3, retained_heap4, heap"
 		print ".Ss Common options, columns and facts"
-		print "A query that uses one of these names it after Also."
+		print "A query that uses one of these names lists it after \(lqAlso\(rq."
 		for (i = 1; i <= split("option column fact", kinds, " "); i++) {
 			heading(kinds[i])
 			n = sort_names(names[kinds[i]])
