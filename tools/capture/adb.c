@@ -30,7 +30,9 @@ int adb_run(const struct capture_options *options, const char *const *words, uin
 	return child_run(argv, options, timeout_ms, out, err);
 }
 
-/* Picks the most informative line: the first that mentions an error, otherwise the last. */
+/*
+ * Picks the most informative line: the first line that mentions an error, otherwise the last line.
+ */
 static void error_line(const char *text, char *out, size_t size)
 {
 	static const char *const words[] = { "xception", "rror", "nknown", "not " };
@@ -57,7 +59,7 @@ int adb_failed(const char *what, const struct child_output *out, struct hdb_erro
 }
 
 /*
- * Returns whether the text can be a process name. It is passed to the device's shell, so only
+ * Returns whether the text can be a process name. The device's shell parses the text, so only
  * characters that need no quoting are accepted.
  */
 static bool is_process_name(const char *name)

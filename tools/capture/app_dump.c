@@ -18,8 +18,8 @@
 #define DEVICE_FOLDER "/data/local/tmp/"
 
 /*
- * A file that has not grown for this long is complete. It may be incomplete when `am` returns,
- * because old versions do not wait.
+ * Time without growth after which the file is complete. When `am` returns, the file may be
+ * incomplete, because old versions of `am` do not wait.
  */
 #define GROWTH_MS 500
 
@@ -27,7 +27,7 @@ struct app_capture {
 	struct capture base;
 	struct capture_options options;
 	char file[80]; /* path on the device */
-	bool has_file; /* whether the file may exist */
+	bool has_file; /* whether the file may exist on the device */
 	uint64_t size; /* size of the file in bytes */
 	pid_t cat;     /* process that reads the file, or 0 if none */
 	int dump_fd;
@@ -42,7 +42,7 @@ static void release(struct capture *base)
 	if (c->cat)
 		child_kill(c->cat);
 	capture_close_fd(c->dump_fd);
-	/* also after cancellation, because the file is large and nothing else would remove it */
+	/* remove the file even after cancellation: it is large, and nothing else removes it */
 	c->options.cancel = NULL;
 	if (c->has_file)
 		(void)adb_run(&c->options, words, capture_timeout_ms(&c->options), &out, NULL);
@@ -64,7 +64,7 @@ static int dump_once(struct app_capture *c, const char *process, const char *fla
 	return adb_run(&c->options, words, 0, out, err);
 }
 
-/* Returns whether `am` rejected -g, which exists since Android 11. */
+/* Returns whether `am` rejected the option -g, which exists since Android 11. */
 static bool is_flag_unknown(const struct child_output *out)
 {
 	return strstr(out->text, "nknown option") || strstr(out->text, "Unknown flag");

@@ -55,7 +55,7 @@ static int fail_silent(struct attach *a, struct hdb_error *err)
 			(unsigned long long)capture_timeout_ms(a->options) / 1000, why);
 }
 
-/* Checks that the socket belongs to the VM, not to another user who put it there. */
+/* Checks that the socket belongs to the VM, and was not put there by another user. */
 static int check_socket(const struct attach *a, const char *name, struct hdb_error *err)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static int check_socket(const struct attach *a, const char *name, struct hdb_err
 	return HDB_OK;
 }
 
-/* Checks that the process itself listens at the other end. */
+/* Checks that the process itself listens at the other end of the socket. */
 static int check_peer(const struct attach *a, int fd, struct hdb_error *err)
 {
 	struct ucred peer;
@@ -125,8 +125,8 @@ static int try_connect(const struct attach *a, int *out, struct hdb_error *err)
 }
 
 /*
- * Signals through a descriptor of the process, so the signal cannot reach another process that
- * reuses the PID.
+ * Sends a signal through a descriptor of the process, so the signal cannot reach another process
+ * that reuses the PID.
  */
 static int send_quit(const struct attach *a, struct hdb_error *err)
 {
@@ -137,8 +137,8 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 	if (process_is_gone(a->process))
 		return has_ended(a, err);
 	/*
-	 * SIGQUIT would kill a process without a handler, and a stopped one would print its threads
-	 * later.
+	 * SIGQUIT would kill a process without a handler, and a stopped process would print its
+	 * threads later.
 	 */
 	if (!a->process->catches_quit || is_stopped(a->process))
 		return NOT_YET;
@@ -151,8 +151,8 @@ static int send_quit(const struct attach *a, struct hdb_error *err)
 }
 
 /*
- * Creates the trigger file. Sets *folder to the directory in which it was created, or to -1 if the
- * file existed.
+ * Creates the trigger file. Sets *folder to the directory of the new file, or to -1 if the file
+ * existed.
  */
 static int make_trigger(const struct attach *a, const char *name, int *folder,
 			struct hdb_error *err)
@@ -205,7 +205,7 @@ static int wait_for_listener(struct attach *a, int *out, struct hdb_error *err)
 	return rc;
 }
 
-/* Connects to the VM's socket, making the VM create it if needed. */
+/* Connects to the VM's socket. If needed, first makes the VM create the socket. */
 static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 {
 	char name[ATTACH_TRIGGER_SIZE];

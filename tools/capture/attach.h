@@ -32,8 +32,8 @@ void attach_trigger_name(const struct process *process, char *out);
 int attach_begin(struct attach *attach, struct hdb_error *err);
 
 /*
- * Sends a command. The caller owns *socket_fd and reads the reply from it. See attach_request for
- * `arguments`.
+ * Sends a command. The caller owns *socket_fd and reads the reply from this socket. See
+ * attach_request for `arguments`.
  */
 int attach_send(struct attach *attach, const char *command, const char *const *arguments,
 		int *socket_fd, struct hdb_error *err);

@@ -110,7 +110,10 @@ int capture_import(struct capture *capture, const char *db_path, struct hdb_impo
 	dumped = capture_end(capture, &out->cost, &why);
 	if (dumped >= 0)
 		return rc;
-	/* the import checks the flag at every step; this handles a failure after the last one */
+	/*
+	 * the import checks the flag at every step; this check handles a failure after the last
+	 * step
+	 */
 	if (rc == HDB_OK)
 		(void)unlink(db_path);
 	*err = why;

@@ -25,9 +25,9 @@
  */
 struct capture_vm {
 	int pid;
-	char user[64];        /* user name, or number if there is none */
+	char user[64];        /* name of the user, or user ID if the user has no name */
 	char main_class[256]; /* main class, or the file of -jar; "" if unknown */
-	char container[72];   /* container ID, or a note that it is in another namespace */
+	char container[72];   /* container ID, or a note that the VM is in another namespace */
 	char version[96];     /* Java version; empty: unknown */
 	bool has_heap;
 	uint64_t heap_used;      /* bytes, as of the last garbage collection */
@@ -52,7 +52,7 @@ struct capture_meters {
 	bool has_heap;
 	uint64_t heap_used; /* bytes after the last garbage collection */
 	uint64_t heap_committed, heap_max;
-	uint64_t gc_count, gc_us; /* number of collections since the start, and their total time */
+	uint64_t gc_count, gc_us; /* number and total time of collections since the start */
 	uint64_t metaspace, classes, threads;
 	uint64_t rss, anonymous, swap; /* bytes */
 	/* whether its cgroup, or a parent of it, has a memory limit */
@@ -62,9 +62,9 @@ struct capture_meters {
 };
 
 /*
- * Reads the measurements of the VM with this PID from hsperfdata and /proc, without pausing it.
- * Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if it is not a HotSpot VM,
- * HDB_EIO if access is denied.
+ * Reads the measurements of the VM with this PID from hsperfdata and /proc, without pausing the VM.
+ * Fails with HDB_EABSENT if there is no such process, HDB_EFORMAT if the process is not a HotSpot
+ * VM, and HDB_EIO if access is denied.
  */
 int capture_measure(int pid, struct capture_meters *out, struct hdb_error *err);
 
@@ -99,7 +99,7 @@ int capture_vm_start(int pid, const struct capture_options *options, struct capt
 struct child_output {
 	char text[8192]; /* zero-terminated; longer output is truncated */
 	size_t size;
-	int code; /* its exit code, or 128 plus the signal that ended it */
+	int code; /* exit code of the program, or 128 plus the signal that ended the program */
 };
 
 /*
@@ -137,8 +137,8 @@ struct capture_text {
 };
 
 /*
- * Queries the VM with this PID. Fills *out; sets the cost even if the VM does not reply. Uses the
- * options all, timeout_s and cancel. Fails like capture_vm_start.
+ * Queries the VM with this PID and fills *out. Sets the cost even if the VM does not reply. Uses
+ * the options all, timeout_s and cancel. Fails like capture_vm_start.
  */
 int capture_vm_ask(int pid, enum capture_question question, const struct capture_options *options,
 		   struct capture_text *out, struct hdb_error *err);

@@ -13,7 +13,7 @@
 /* Version 1 writes "no limit" as the largest multiple of the page size. */
 #define NO_LIMIT (UINT64_C(1) << 60)
 
-/* Names of files; they differ between the versions. */
+/* Names of files, which differ between the versions. */
 struct files {
 	const char *limit, *usage, *events;
 };
@@ -110,7 +110,7 @@ static uint64_t read_kills(int dir_fd, const char *name)
 	return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-/* Stores the figures of the group if it is the first one or has a lower limit. */
+/* Stores the figures of the group if the group is the first one or has a lower limit. */
 static void take_group(int dir_fd, int version, bool is_first, struct cgroup_memory *out)
 {
 	const struct files *files = &files_of[version];

@@ -93,7 +93,7 @@ void child_kill(pid_t pid)
 	(void)child_wait(pid);
 }
 
-/* Reads until the program closes its output. */
+/* Reads the program's output until its end. */
 static int read_output(int fd, const struct capture_options *options, uint64_t timeout_ms,
 		       struct child_output *out, struct hdb_error *err)
 {

@@ -30,7 +30,7 @@ int capture_interrupted(struct hdb_error *err);
 int capture_wait(const struct capture_options *options, int fd, short events, uint64_t end_ms,
 		 struct hdb_error *err);
 
-/* Passes a line for the user to the notice callback, if there is one. */
+/* Passes a line for the user to the notice callback, if the options contain a callback. */
 void capture_notice(const struct capture_options *options, const char *format, ...)
 	HDB_PRINTF(2, 3);
 

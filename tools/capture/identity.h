@@ -15,9 +15,9 @@ struct identity {
 };
 
 /*
- * Takes the effective user and group of the process for all threads, if this process runs as root
- * and the other one belongs to another user. Fails with HDB_EIO if it belongs to another user and
- * this process does not run as root.
+ * Takes the effective user and group of the process for all threads, if heapdb runs as root and the
+ * process belongs to another user. Fails with HDB_EIO if the process belongs to another user and
+ * heapdb does not run as root.
  */
 int identity_take(const struct process *process, struct identity *before, struct hdb_error *err);
 

@@ -17,7 +17,10 @@
 /* Position of the start time in /proc/PID/stat, after the name in parentheses. */
 #define STAT_START 20
 
-/* Returns the number after "NAME:" at the start of a line, in bytes, or 0 if there is none. */
+/*
+ * Returns the number after "NAME:" at the start of a line, in bytes, or 0 if no line begins with
+ * NAME.
+ */
 static uint64_t line_of(const char *text, const char *name)
 {
 	const size_t size = strlen(name);
@@ -57,8 +60,8 @@ static void measure_memory(const struct process *p, struct capture_meters *out)
 }
 
 /*
- * Reads the start of the process, in clock ticks since boot, and its age, which is independent of
- * changes of the clock.
+ * Reads the start of the process, in clock ticks since boot, and its age. Changes of the clock do
+ * not affect the age.
  */
 static void measure_age(const struct process *p, struct capture_meters *out)
 {

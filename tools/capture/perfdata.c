@@ -60,7 +60,10 @@ bool perfdata_begin(struct perfdata *p, const void *data, size_t size)
 	return p->next >= HEAD_SIZE;
 }
 
-/* Reads the entry of `size` bytes at `at`. Returns false if it is damaged or of an unused type. */
+/*
+ * Reads the entry of `size` bytes at `at`. Returns false if the entry is damaged or of an unused
+ * type.
+ */
 static bool read_entry(const struct perfdata *p, size_t at, size_t size, struct perfdata_entry *e)
 {
 	const size_t name = u32_at(p, at + ENTRY_NAME), value = u32_at(p, at + ENTRY_VALUE);
@@ -116,7 +119,7 @@ static void copy_text(const struct perfdata_entry *e, char *out, size_t size)
 	out[n] = '\0';
 }
 
-/* Skips digits. Returns NULL if there are none. */
+/* Skips digits. Returns NULL if the text does not begin with a digit. */
 static const char *after_digits(const char *p, const char *end)
 {
 	const char *start = p;
@@ -154,7 +157,7 @@ struct raw {
 	bool is_split; /* whether each generation has its own part of the heap */
 };
 
-/* Adds the number to each sum to which its counter contributes. */
+/* Adds the number of a counter to each sum to which the counter contributes. */
 static void take_number(const struct perfdata_entry *e, struct raw *raw,
 			struct perfdata_summary *out)
 {

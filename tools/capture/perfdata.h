@@ -51,9 +51,9 @@ struct perfdata_summary {
 	uint64_t threads;                          /* live Java threads */
 	uint64_t classes_loaded, classes_unloaded; /* numbers of classes since the start */
 	uint64_t heap_max;                         /* maximum size in bytes, or 0 if unknown */
-	/* number of collections, and their time in microseconds */
+	/* number of collections, and total time of the collections in microseconds */
 	uint64_t gc_count, gc_us;
-	/* number of safepoints, and their time in microseconds */
+	/* number of safepoints, and total time of the safepoints in microseconds */
 	uint64_t pauses, pause_us;
 	char vm_args[2048]; /* java.rt.vmArgs: options of the VM */
 };

@@ -58,7 +58,10 @@ static unsigned long number_in(const char *line, int n, unsigned long none)
 	return value;
 }
 
-/* Reads the state, the owner and so on. Returns 0, or an errno if the process has ended. */
+/*
+ * Reads the state and owner of the process and other properties. Returns 0, or an errno if the
+ * process has ended.
+ */
 static int look(struct process *p)
 {
 	char text[STATUS_SIZE];
@@ -146,7 +149,7 @@ int process_has_hotspot(const struct process *p)
 	return found;
 }
 
-/* Opens `path` below `root_fd` as if that were the root directory. */
+/* Opens `path` below `root_fd` as if `root_fd` were the root directory. */
 static int open_below(int root_fd, const char *path)
 {
 	struct open_how how = {
@@ -173,8 +176,8 @@ int process_folder(const struct process *p, const char *path)
 
 	if (root_fd < 0) {
 		/*
-		 * access was denied, but a process in the same PID namespace most likely has the
-		 * same file system
+		 * access was denied, but a process in our PID namespace most likely has our file
+		 * system
 		 */
 		if (errno != EACCES || p->inner_pid != p->pid)
 			return -1;

@@ -19,7 +19,7 @@ struct process {
 	uid_t uid;       /* effective */
 	gid_t gid;
 	char state;        /* as in `ps`: R, S, D, T, Z */
-	bool catches_quit; /* whether it has a handler for SIGQUIT */
+	bool catches_quit; /* whether the process has a handler for SIGQUIT */
 };
 
 /*

@@ -15,7 +15,7 @@
 /* Size of the buffer for version and length. */
 #define HEAD_MAX 32
 
-/* Appends text and its zero at *used. Returns false if it does not fit. */
+/* Appends text and a zero at *used. Returns false if the text does not fit. */
 static bool put(char *out, size_t room, size_t *used, const char *text)
 {
 	const size_t size = strlen(text) + 1;

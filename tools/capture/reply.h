@@ -35,7 +35,7 @@ size_t attach_request(int version, const char *command, const char *const *argum
 /* Splits the bytes into code and text. Returns false if they are not a reply. */
 bool attach_parse_reply(struct reply *reply);
 
-/* Returns the version from a reply to "getversion", or 1 if the VM does not know the command. */
+/* Returns the version from a reply to "getversion", or 1 if the VM does not know this command. */
 int attach_parse_version(const struct reply *reply);
 
 /* Copies the last nonempty line of the text, which is the error message, truncated to fit. */

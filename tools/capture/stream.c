@@ -38,8 +38,8 @@ static int move_some(struct stream *s, struct hdb_error *err)
 }
 
 /*
- * Waits until there are bytes to move and room for them. splice() reports the end of a pipe that no
- * writer has opened yet, whereas poll() distinguishes the two cases.
+ * Waits until there are bytes to move and room for these bytes. splice() reports the end of a pipe
+ * that no writer has opened yet, whereas poll() distinguishes the two cases.
  */
 static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 {
@@ -52,16 +52,15 @@ static int wait_until_ready(const struct stream *s, struct hdb_error *err)
 	if (to.revents & POLLERR)
 		return READER_LEFT;
 	/*
-	 * wait for room first, because a slow reader also blocks the VM, which must then not be
-	 * treated as late
+	 * wait for room first: a slow reader also blocks the VM, which must not be treated as late
 	 */
 	if (!(to.revents & POLLOUT))
 		return HDB_OK;
 	if (poll(from, 2, CAPTURE_TICK_MS) < 0 && errno != EINTR)
 		return hdb_fail(err, HDB_EIO, "poll: %s", strerror(errno));
 	/*
-	 * the answer follows the bytes, but they may have arrived after they were polled, so poll
-	 * again
+	 * the answer follows the bytes, but the bytes may have arrived after the first poll, so
+	 * poll again
 	 */
 	if (!from[0].revents && from[1].revents && poll(from, 1, 0) == 0)
 		return AT_END;

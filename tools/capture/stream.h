@@ -23,13 +23,13 @@ struct stream {
 	int watch_fd;
 	const struct capture_options *options; /* borrowed */
 	/*
-	 * Called on the stream's thread after the last byte. Returns HDB_OK if `bytes` is the whole
-	 * dump, otherwise a failure. If it is NULL, the dump is always complete.
+	 * Called on the stream's thread after the last byte. Returns HDB_OK if the whole dump has
+	 * `bytes` bytes, otherwise a failure. NULL means that the dump is always complete.
 	 */
 	int (*finish)(void *ctx, uint64_t bytes, struct hdb_error *err);
 	/*
 	 * Called on the stream's thread when no byte has arrived for the timeout of the options. If
-	 * it returns HDB_OK, or is NULL, the stream continues to wait.
+	 * the function returns HDB_OK or is NULL, the stream continues to wait.
 	 */
 	int (*is_late)(void *ctx, struct hdb_error *err);
 	void *ctx;

@@ -90,8 +90,8 @@ const struct hdb_column *answer_absent(const struct answer *answer, size_t i)
 }
 
 /*
- * Returns whether another column contains the same value with its class, as "key_label" does for
- * "key".
+ * Returns whether another column contains the same value together with its class, as "key_label"
+ * does for "key".
  */
 static bool is_labelled(const struct answer *answer, size_t column)
 {
@@ -121,8 +121,8 @@ static bool is_shown(const struct answer *answer, size_t column, bool for_people
 }
 
 /*
- * Returns whether the column is moved to the end in tables: IDs of objects other than the object of
- * the row.
+ * Returns whether tables show the column at the end: IDs of objects other than the object of the
+ * row.
  */
 static bool is_last(const struct answer *answer, size_t column, bool for_people)
 {

@@ -44,9 +44,9 @@ struct answer {
 	size_t changed_column;
 	/* Adds members to the end of the JSON object. May be NULL. */
 	void (*put_more)(const struct answer *answer, struct output *out);
-	uint64_t row_count;    /* out: number of rows printed */
+	uint64_t row_count;    /* set by the writer: number of rows printed */
 	struct hdb_error *err; /* out: error of rendering */
-	bool is_open;          /* result: whether a failure left a JSON object incomplete */
+	bool is_open; /* set by the writer: whether a failure left a JSON object incomplete */
 };
 
 /* Returns the title of a column or fact for use in sentences. */
@@ -55,7 +55,7 @@ const char *column_title(const struct hdb_column *column);
 /* Writes a quoted JSON string. */
 void render_json_string(struct output *out, const char *string);
 
-/* Writes `before` (key and comma), followed by the text as JSON, or by null if the text is NULL. */
+/* Writes `before` (key and comma), followed by the text as JSON, or by null if there is no text. */
 void render_json_field(struct output *out, const char *before, const char *text);
 
 /* Writes {"schema":2,"error":{...}}, or only the end of the open object. */
@@ -102,8 +102,8 @@ const struct hdb_column *answer_fact_column(const struct answer *answer, size_t 
 const struct hdb_value *answer_fact_value(const struct answer *answer, size_t fact);
 
 /*
- * Write an answer as one JSON object, JSON lines, or separated values. They return the same codes
- * as render.
+ * Write an answer as one JSON object, JSON lines, or separated values. These functions return the
+ * same codes as render.
  */
 int render_json(struct answer *answer, struct output *out);
 int render_jsonl(struct answer *answer, struct output *out);

@@ -49,8 +49,8 @@ static size_t columns_of(uint32_t c)
 }
 
 /*
- * Writes the escape of an unprintable character. Returns its length, or 0 if the character needs
- * none.
+ * Writes the escape of an unprintable character. Returns the escape's length, or 0 if the character
+ * needs no escape.
  */
 static size_t escape_char(char buf[ESCAPE_SIZE], uint32_t c)
 {

@@ -51,7 +51,7 @@ struct feed {
 	bool is_pipe;                /* the input can only be read sequentially */
 	uint64_t archive_bytes;      /* size of the archive, if the input is a file */
 	char *first;                 /* first bytes of a pipe; owned */
-	size_t first_size, first_at; /* number of these bytes, and how many of them were consumed */
+	size_t first_size, first_at; /* size of `first`, and number of bytes consumed from it */
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
 	int read_fd;                 /* the reader's end */
 	int write_fd;                /* the thread's end */
@@ -146,7 +146,7 @@ bool feed_is_same(const char *a, const char *b)
 	       x.st_ino == y.st_ino;
 }
 
-/* Derives the file name that a local copy of the dump would have. */
+/* Returns the name that a local copy of the dump would have. */
 static int file_name(const char *name, char *out, size_t size, struct hdb_error *err)
 {
 	const size_t archive = archive_size(name);
@@ -235,7 +235,7 @@ static int fail_pipe(const struct feed *f, struct hdb_error *err)
 	return hdb_fail(err, HDB_EIO, "%s: cannot read: %s", f->name, strerror(e));
 }
 
-/* Reads the first bytes, and stores them so that they can be read again. */
+/* Reads the first bytes of the pipe, and stores them for the next reader of the pipe. */
 static int read_first(struct feed *f, struct hdb_error *err)
 {
 	TRY(BASE_ALLOC(f->first, FIRST_BYTES, "a pipe", err));
@@ -460,7 +460,7 @@ static bool is_archive_inside(const struct feed *f, char *head, size_t *head_siz
 }
 
 /*
- * Counts unpacked and skipped bytes, and the announced size of an entry, against one limit for the
+ * Counts unpacked and skipped bytes, and the announced size of an entry. One limit applies to the
  * whole archive.
  */
 static int count_bytes(struct feed *f, uint64_t size, uint64_t announced, struct hdb_error *err)
@@ -493,8 +493,8 @@ static int check_size(struct feed *f, struct archive_entry *entry, struct hdb_er
 }
 
 /*
- * Reads the rest of an entry in steps that check the cancel flag, which libarchive's own function
- * for skipping does not do.
+ * Skips the rest of an entry in steps that check the cancel flag. libarchive's own function does
+ * not check it.
  */
 static int pass_entry(struct feed *f, struct hdb_error *err)
 {
@@ -510,7 +510,10 @@ static int pass_entry(struct feed *f, struct hdb_error *err)
 	return r == ARCHIVE_FATAL ? fail_archive(f, err) : HDB_OK;
 }
 
-/* Advances to the next matching file and reads its head. Returns HDB_END if there is none. */
+/*
+ * Advances to the next matching file and reads its head. Returns HDB_END if no further file
+ * matches.
+ */
 static int next_dump(struct feed *f, const char **name, struct hdb_error *err)
 {
 	struct archive_entry *entry;

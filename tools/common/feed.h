@@ -39,7 +39,7 @@ struct feed;
 int feed_open(const char *name, const char *fetch, const struct hdb_progress *progress,
 	      struct feed **out, struct hdb_error *err);
 
-/* Returns the path to read the dump from: the pipe, or `name`. */
+/* Returns the path from which to read the dump: the pipe, or `name`. */
 const char *feed_path(const struct feed *feed, const char *name);
 
 /*

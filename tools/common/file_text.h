@@ -21,8 +21,8 @@ static inline void file_text_release(struct file_text *text)
 
 /*
  * Reads the rest of a file. The caller must have set the name and size_max of `text`. Fails with
- * HDB_ELIMIT if it has more than size_max bytes, HDB_EINTR once *cancel is not 0 (NULL means
- * never).
+ * HDB_ELIMIT if the file has more than size_max bytes, and with HDB_EINTR once *cancel is nonzero
+ * (`cancel` may be NULL).
  */
 int file_text_read(int fd, const base_flag *cancel, struct file_text *text, struct hdb_error *err);
 

@@ -7,7 +7,7 @@
 
 #include "heapdb.h"
 
-/* Converts a file name from the Makefile, given without quotes, to a string. */
+/* Converts a file name that the Makefile defines without quotes to a string. */
 #define LIBRARY_QUOTED(name) LIBRARY_QUOTED_AS_IT_STANDS(name)
 #define LIBRARY_QUOTED_AS_IT_STANDS(name) #name
 
@@ -16,7 +16,9 @@ struct library_function {
 	void *place; /* pointer to the function pointer to set */
 };
 
-/* Loads the library unless it is already loaded. Returns HDB_EIO if it is not installed. */
+/*
+ * Loads the library unless it is already loaded. Returns HDB_EIO if the library is not installed.
+ */
 int library_load(const char *file, const struct library_function *functions, size_t count,
 		 struct hdb_error *err);
 

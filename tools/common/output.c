@@ -15,7 +15,7 @@
 
 void output_init(struct output *out, int fd, const struct output_hooks *hooks)
 {
-	/* the buffer is large and is never read before it is written */
+	/* the buffer is large, and no byte is read before it is written */
 	memset(out, 0, offsetof(struct output, buffer));
 	out->hooks = hooks;
 	out->fd = fd;
@@ -208,9 +208,9 @@ static void wrap_lines(struct bytes *to, const char *text, size_t size, size_t w
 }
 
 /*
- * Shortens class names in paragraphs with lines that are too wide, then wraps lines that still are.
- * Paragraphs already shortened are skipped. If the result does not fit the buffer or memory, lines
- * stay unchanged.
+ * Shortens class names in paragraphs with lines that are too wide, then wraps the lines that are
+ * still too wide. Skips paragraphs that were already shortened. If the result does not fit the
+ * buffer or memory, lines stay unchanged.
  */
 static void fit_paragraphs(struct output *out)
 {
@@ -297,9 +297,7 @@ void output_fit(struct output *out, size_t width)
 void output_collect_end(struct output *out)
 {
 	output_flush(out);
-	/*
-	 * If an output has failed, marks the text in which it collects its output as failed, too.
-	 */
+	/* If an output has failed, also marks the text that collects the output as failed. */
 	out->into->failed |= out->error != 0;
 }
 

@@ -33,7 +33,7 @@ struct output {
 	struct bytes *
 		into; /* buffer that collects the output; NULL if the output goes to the descriptor;
 		       * borrowed */
-	int error;    /* errno of the first failed write, or 0 if none */
+	int error;    /* errno of the first failed write, or 0 if no write failed */
 	bool is_terminal;
 	bool is_held;       /* whether to write only when the buffer is full, or at the end */
 	bool was_shortened; /* whether packages of class names were shortened; see output_fit */
@@ -86,7 +86,7 @@ void output_format(struct output *out, const char *format, ...)
 
 /* Writes a quoted JSON string. Invalid UTF-8 becomes U+FFFD. */
 void output_json(struct output *out, const char *text, size_t size);
-/* Writes escaped text for XML 1.0. Characters that it does not admit become U+FFFD. */
+/* Writes escaped text for XML 1.0. Characters that XML does not admit become U+FFFD. */
 void output_xml(struct output *out, const char *text, size_t size);
 
 void output_u64(struct output *out, uint64_t value);

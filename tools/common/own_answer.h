@@ -33,7 +33,7 @@ struct own_fact {
 
 #define OWN_FACTS_MAX 16
 
-/* The rows are read once. */
+/* An answer: rows and facts. The rows can be read once. */
 struct own_answer {
 	const char *name; /* value of "query" in JSON */
 	struct row_source source;
@@ -45,11 +45,11 @@ struct own_answer {
 /* Makes a text cell (borrowed; null if NULL or empty), or a number. */
 struct hdb_value text_value(const char *text);
 struct hdb_value number_value(enum hdb_type type, uint64_t u);
-/* Makes a number cell. 0 means that the number is unknown, and becomes null. */
+/* Makes a number cell. 0 means that the number is unknown, and becomes a null cell. */
 struct hdb_value known_value(enum hdb_type type, uint64_t u);
 /*
- * Makes facts in the same way. Null values have HDB_TYPE_NULL. If `title` is NULL, the name is
- * used.
+ * Make facts like the cells above. Null values have HDB_TYPE_NULL. If `title` is NULL, the title is
+ * the name.
  */
 struct own_fact text_fact(const char *name, const char *title, const char *text);
 struct own_fact number_fact(const char *name, const char *title, enum hdb_type type, uint64_t u);

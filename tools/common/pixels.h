@@ -22,7 +22,7 @@ struct image_kind {
 /* Reads the first `size` bytes of a byte array. The caller frees *out, even after a failure. */
 int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct hdb_error *err);
 
-/* Identifies PNG, JPEG or WebP by their first bytes. Returns NULL if none matches. */
+/* Identifies PNG, JPEG or WebP by the first bytes. Returns NULL if the bytes match no format. */
 const struct image_kind *image_kind_of(const uint8_t *bytes, size_t size);
 
 #endif

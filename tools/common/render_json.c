@@ -103,8 +103,8 @@ static void put_arguments(const struct answer *answer, struct output *out)
 }
 
 /*
- * Lists the columns of a statement that are sizes, because no registry defines columns of
- * statements.
+ * Lists the columns of a statement that are sizes, because column definitions of queries do not
+ * apply to statements.
  */
 static void put_byte_columns(const struct answer *answer, size_t columns, struct output *out)
 {

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Skips a hexadecimal number. Returns NULL if there is none or it exceeds 64 bits. */
+/* Skips a hexadecimal number. Returns NULL if there is no number or the number exceeds 64 bits. */
 static const char *hex(const char *p, const char *end, uint64_t *out)
 {
 	const char *start = p;

@@ -34,12 +34,12 @@ struct smaps_mapping {
 	const char *access;  /* four characters: "rw-p" */
 	const char *name;    /* not terminated; empty: anonymous */
 	size_t name_size;    /* without " (deleted)" */
-	bool is_rollup;      /* whether the mapping is the sum for the process, from smaps_rollup */
-	unsigned has;        /* bit set of the figures in the text */
+	bool is_rollup;      /* whether the mapping is the sum of all mappings, from smaps_rollup */
+	unsigned has;        /* a bit for each figure that the text contains */
 	uint64_t figures[SMAPS_FIGURES];
 };
 
-/* The text that has not been read yet. Set both members before the first call. */
+/* The part of the text that has not been read yet. Set both members before the first call. */
 struct smaps {
 	const char *next, *end;
 };

@@ -226,7 +226,7 @@ static int fit(struct typed_rows *s, size_t i, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns a buffered row, or the statement's next one. */
+/* Returns a buffered row, or the next row of the statement. */
 static int take_row(struct typed_rows *s, struct hdb_error *err)
 {
 	assert(s->at <= s->kept_count);

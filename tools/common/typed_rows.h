@@ -12,7 +12,10 @@
 /* Row source of a statement. The functions receive rows.ctx. */
 struct typed_source {
 	struct hdb_row_source rows;
-	/* Returns whether the column's type is declared. NULL if no type is declared. */
+	/*
+	 * Returns whether the column's type is declared. A NULL function means that no type is
+	 * declared.
+	 */
 	bool (*is_typed)(void *ctx, size_t column);
 	/* Runs the statement again. */
 	int (*restart)(void *ctx, struct hdb_error *err);

@@ -35,7 +35,7 @@ struct sampled {
 	struct call_tree tree; /* classes, with the allocating frames below each class */
 	uint64_t last_suspect; /* number of the last suspect for which a sentence was written */
 	size_t class_name, objects, suspect, text; /* column numbers */
-	struct hdb_value value; /* replaces the text of the current row, unless it is null */
+	struct hdb_value value; /* text for the current row; null means the text does not change */
 	char sentence[1024];
 };
 

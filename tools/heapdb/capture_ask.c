@@ -22,8 +22,8 @@ struct class_rows {
 };
 
 /*
- * Parses the line of a class, such as " 1: 5032 1032344 [B (java.base@17.0.1)". Its number has
- * already been read.
+ * Skips the number at the start of a class line, such as " 1: 5032 1032344 [B (java.base@17.0.1)".
+ * Returns whether the line has a number.
  */
 static bool is_class(char *line, char **at)
 {

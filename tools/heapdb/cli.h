@@ -53,7 +53,7 @@ struct command {
 	 */
 	int (*run)(struct cli *cli);
 	unsigned flags;
-	uint64_t options;     /* accepted options: bits of enum option_group */
+	uint64_t options;     /* accepted groups of options: bits of enum option_group */
 	const char *query;    /* the query that the command runs, or NULL */
 	const char *synopsis; /* usage after the name, or NULL */
 	const char *summary;  /* one-line description */
@@ -70,14 +70,14 @@ struct cli {
 	/* all arguments after the command's name, if the command PASSES_ON */
 	struct arguments rest;
 	const struct hdb_query_spec *query; /* NULL means none */
-	/* whether the query was run as `heapdb NAME`, without the word "query" */
+	/* whether the user ran the query as `heapdb NAME`, without the word "query" */
 	bool is_direct;
 	struct hdb *db;            /* open if the command has NEEDS_DB, or opens it */
 	char *db_path, *dump_path; /* located paths; owned, valid while db is open */
 	struct database *before;   /* older databases to compare with; owned */
 	size_t before_count;
-	struct notes *notes; /* notes of db; owned; NULL if they have not been loaded or there are
-			      * none */
+	struct notes *notes; /* notes of db; owned; NULL if there are none or before they
+			      * are loaded */
 	bool has_read_notes;
 	struct output *out;
 	struct hdb_error err;
@@ -125,8 +125,8 @@ struct health_line {
 size_t cli_health(const struct hdb *db, struct health_line out[HEALTH_LINES]);
 
 /*
- * Prints these lines to standard error before an answer, even with --quiet, because CSV cannot
- * contain them. `name` is the name of the database if there are several, otherwise NULL.
+ * Prints problems of the database to standard error before an answer, even with --quiet, because
+ * CSV cannot contain them. `name` is the name of the database if there are several, otherwise NULL.
  */
 void cli_report_health(const struct cli *cli, const struct hdb *db, const char *name);
 
@@ -175,7 +175,7 @@ extern const struct option_info fleet_options[];
 char *export_statement(const char *operand);
 /* Sets cli->statement to read a table or a class. */
 int export_table(struct cli *cli, const char *name);
-/* Prints a notice that the query, not the table of the same name, is exported. */
+/* Prints a notice that heapdb exports the query, not the table of the same name. */
 void export_suggest_query(const struct cli *cli, const char *name);
 
 /* Returns the query arguments from the command line. */
@@ -198,7 +198,7 @@ void help_command(struct output *out, const struct command *command,
 int cli_import(struct cli *cli, const char *dump_path, const char *db_path,
 	       struct hdb_import_result *out, bool wait);
 
-/* Like cli_import, with given options. Their dump_name is set if the dump is not a plain file. */
+/* Like cli_import, with given options. Sets their dump_name if the dump is not a plain file. */
 int cli_import_as(struct cli *cli, const char *dump_path, const char *db_path,
 		  struct hdb_import_options *options, struct hdb_import_result *out);
 
@@ -239,7 +239,7 @@ bool locate_is_heap(const char *name);
 
 /* Returns whether the name has the suffix of a dump or database. The file need not exist. */
 bool locate_has_suffix(const char *name);
-/* Returns whether the name has such a suffix or contains a slash. */
+/* Returns whether the name has the suffix of a dump or database, or contains a slash. */
 bool locate_looks_like_file(const char *name);
 /* Fails because the file does not exist, or is neither a dump nor a database. */
 int locate_refuse(struct cli *cli, const char *name);
@@ -267,7 +267,10 @@ int cli_open_database(struct cli *cli);
  * borrowed while a database is open.
  */
 struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of);
-/* Opens a database with these options. The arguments are borrowed while it is open. */
+/*
+ * Opens a database with the options of cli_open_options. Arguments are borrowed while the database
+ * is open.
+ */
 int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsigned of,
 	     struct hdb **db);
 

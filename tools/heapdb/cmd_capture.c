@@ -106,7 +106,7 @@ static uint64_t options_of_form(const struct command *command, const struct opti
 	       ~(opt->adb ? OPTIONS_JVM_DUMP : 0);
 }
 
-/* Rejects options that this form of the command does not accept. */
+/* Fails if an option was given that this form of the command does not accept. */
 static int check_use(struct cli *cli)
 {
 	const struct options *opt = &cli->opt;
@@ -172,7 +172,7 @@ static void name_output(const struct cli *cli, int pid, char *out, size_t size)
 		snprintf(out, size, "%s-%d.heapdb", name, i);
 }
 
-/* Reports problems with the output before disturbing the VM. */
+/* Reports problems with the output file before the VM is disturbed. */
 static int check_database(struct cli *cli, const char *db_path)
 {
 	char folder[DATABASE_PATH_SIZE];

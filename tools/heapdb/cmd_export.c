@@ -177,7 +177,7 @@ static int note_facts(struct notes *notes, const struct cli *cli, const struct h
 }
 
 #ifdef HAVE_SQLITE
-/* Records the problems of the database, which are the only facts that a statement has. */
+/* Adds the problems of the database to the metadata. A statement has no other facts. */
 static int note_health(struct notes *notes, const struct hdb *db, struct hdb_error *err)
 {
 	struct health_line lines[HEALTH_LINES];
@@ -337,7 +337,7 @@ int export_to_file(struct cli *cli, int (*print)(struct cli *cli))
 		base_outfile_abort(file);
 		return r;
 	}
-	/* Finish the file even if a check failed, which affects only the exit code. */
+	/* Finish the file even if a check failed: the check affects only the exit code. */
 	TRY(base_outfile_finish(file, NULL, &cli->err));
 	return r;
 }

@@ -29,7 +29,7 @@ struct picture {
 	uint64_t id;
 	int64_t width, height;
 	uint32_t buffer;
-	uint64_t length; /* number of elements in that array */
+	uint64_t length; /* number of elements in `buffer` */
 	const char *config;
 	size_t config_size;
 };

@@ -181,7 +181,7 @@ static int find_largest(struct cli *cli, struct gate_check *c)
 	}
 	if (rc == HDB_OK && (rc = hdb_rows_next(rows, &cli->err)) == HDB_OK)
 		return take_row(cli, c, rows, &naming);
-	/* without a list of instances, as for a class loader, no object is reported */
+	/* no object is reported for a target without a list of instances, such as a class loader */
 	cli->err = (struct hdb_error){ 0 };
 	return rc == HDB_EINTR || rc == HDB_ENOMEM ? rc : HDB_OK;
 }
@@ -244,7 +244,7 @@ static void say(struct gate_check *c)
 		       c->is_unknown ? " (no class or object has this name)" : "");
 }
 
-/* Writes the condition for --fail-if. It is true if the check fails. */
+/* Writes the condition for --fail-if, which is true if the check fails. */
 static void write_condition(const struct gate_check *c, char *buf, size_t size)
 {
 	static const char *const names[] = { "count", "shallow", "retained", "retained" };
@@ -293,8 +293,8 @@ static int read_fingerprints(struct cli *cli, struct bytes *list)
 }
 
 /*
- * Counts leaking objects, and suspects, unless the verdict of a rule is "by design". For
- * fingerprints, counts only those that are not in the baseline.
+ * Counts leaking objects and suspects, except suspects whose verdict from a rule is "by design".
+ * For fingerprints, counts only leaks that are not in the baseline.
  */
 static int count_leaks(struct cli *cli, struct gate_check *c)
 {

@@ -21,7 +21,7 @@ static void put_words(struct output *out, const char *text, size_t indent)
 	prose_wrap(out, &style, (struct prose_place){ indent, indent }, text, strlen(text));
 }
 
-/* Prints an option. If its choices do not fit a line, it is broken after a "|". */
+/* Prints an option. A list of choices that does not fit on the line is broken after a "|". */
 static void put_left(struct output *out, const char *left)
 {
 	size_t room = HELP_WIDTH - 2;
@@ -163,7 +163,7 @@ static void put_common_options(struct output *out, const struct command *command
 	}
 }
 
-/* Function that returns a column or fact of a query. */
+/* Type of functions that return a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct output *out, const char *heading, column_of *get,
@@ -334,7 +334,7 @@ static void put_overview(struct output *out)
 		      "current\ndirectory, in this order. The manual is `man heapdb`.\n");
 }
 
-/* A line of the machine-readable list: kind, owner, name, argument and help. */
+/* A line of `heapdb help --names`: kind, owner, name, argument and help. */
 struct listed {
 	const char *kind, *owner, *name;
 	const char *more, *help; /* further fields, or NULL if none */

@@ -113,7 +113,7 @@ static int print_summary(struct cli *cli, const struct summary *s)
 	const struct hdb_import_result *r = s->result;
 	const struct capture_cost none = { 0 }, *c = s->cost ? s->cost : &none;
 	const double rate = (double)r->dump_bytes / 1e6 / (s->seconds > 1e-6 ? s->seconds : 1e-6);
-	/* the first applies only to an incomplete dump */
+	/* the first fact applies only to an incomplete dump */
 	const struct own_fact facts[] = {
 		text_fact("incomplete", "incomplete", s->incomplete),
 		text_fact("database", "database", s->db_path),
@@ -163,7 +163,9 @@ static void print_cost(struct output *out, const struct capture_cost *cost)
 			      base_size(cost->bytes).text);
 }
 
-/* Prints a summary in lines and the next command. `incomplete` has already been printed. */
+/*
+ * Prints a summary of the import and the next command. The caller has already printed `incomplete`.
+ */
 static void print_line(struct cli *cli, const struct summary *s)
 {
 	const struct hdb_import_result *r = s->result;

@@ -28,7 +28,7 @@ enum {
 
 #include <heapdb/cmd_jfr.query.h>
 
-/* For each column, the kinds of events that have it, and the path of the field. */
+/* A column of events: the kinds of events that have the column, and the path of its field. */
 static const struct field {
 	unsigned kinds;
 	enum form form;
@@ -253,7 +253,7 @@ static int add_stack(struct recording *r, const struct jfr_value *event, struct 
 	if (!*text_of(r, event, jfr_columns[JFR_COLUMNS - 1].name, ""))
 		return HDB_OK;
 	text = r->texts[JFR_COLUMNS - 1].data;
-	do { /* start at the outermost frame, which is the last */
+	do { /* start at the outermost frame, which is the last one in the event */
 		for (last = text + strlen(text); last > text && strncmp(last, " < ", 3) != 0;)
 			last--;
 		TRY(call_tree_child(tree, *node, last > text ? last + 3 : text, node,
@@ -337,7 +337,7 @@ static void recording_release(struct recording **recording)
 	free(r);
 }
 
-/* Chooses the named kind of event, or the first that occurs. */
+/* Chooses the kind that the user named, or else the first kind that has events. */
 static int choose_kind(struct recording *r)
 {
 	const struct options *opt = &r->cli->opt;

@@ -12,8 +12,8 @@
 #include "common/door_rows.h"
 
 /*
- * Returns the function that prints the query's answer as text, or NULL if the query has none, or if
- * columns, an order or a format were requested.
+ * Returns the function that prints the query's answer as text. Returns NULL if the query has no
+ * such function, or if the user requested columns, an order or a format.
  */
 static const struct prose *text_of(const struct cli *cli)
 {
@@ -25,7 +25,7 @@ static const struct prose *text_of(const struct cli *cli)
 		       prose_of(cli->query->name);
 }
 
-/* Sets the defaults for human-readable output and for output to programs. */
+/* Sets the defaults of options, for output to people or to programs. */
 static void set_defaults(struct cli *cli)
 {
 	const struct prose *text = text_of(cli);
@@ -53,7 +53,7 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 
 int cli_verdict(struct cli *cli, bool has_failed)
 {
-	/* a successful query may leave the message of a lookup that failed along the way */
+	/* a successful query may have left the message of a lookup that failed along the way */
 	cli->err = (struct hdb_error){ 0 };
 	if (has_failed)
 		return HDB_NOTFOUND;
@@ -160,7 +160,7 @@ static int print(struct cli *cli, struct hdb_rows *rows, const struct hdb_query_
 
 /*
  * Shows the first facts of the overview (the dump and its largest object) until the whole overview
- * is available. A failure is ignored, because the overview will fail as well and report it.
+ * is available. Ignores a failure, because the overview will fail as well and report the failure.
  */
 static void show_beginning(struct cli *cli, const struct render_style *style)
 {
@@ -259,7 +259,7 @@ static bool wants_growth(const struct cli *cli)
 	       !options_has(opt, "by") && !options_has(opt, "only") && !options_has(opt, "heap");
 }
 
-/* Prints one sentence if all classes are equal in two dumps, that is, if there are no rows. */
+/* Prints a sentence if there are no rows, because all classes are equal in both dumps. */
 static int print_unchanged(struct cli *cli, struct hdb *const *before, bool *is_unchanged)
 {
 	const struct hdb_query_args args = { .struct_size = sizeof(args),

@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-/* Number of rows in a section that lists the largest items. */
+/* Number of rows in a section that lists the largest objects, classes or loaders. */
 #define ROWS_OF_A_LIST 10
 
 /* The sections in order. The first one also provides the opening lines. */
@@ -114,8 +114,8 @@ static int put_waste(struct cli *cli)
 			output_format(cli->out, " | `heapdb %s` |\n", kinds[i].query);
 		}
 		/*
-		 * this section reads the dump; if that fails, the rest of the report is still
-		 * useful
+		 * this section reads the dump; the rest of the report is useful even if the dump is
+		 * missing
 		 */
 		if (rc != HDB_OK && rc != HDB_ECHANGED && rc != HDB_EABSENT)
 			return rc;

@@ -62,7 +62,7 @@ static size_t string_size(const char *json, size_t size)
 	return i < size ? i + 1 : size;
 }
 
-/* Which parts of a string are removed from a report without values. */
+/* Parts of a string that a report without values omits. */
 enum redaction {
 	REDACT_QUOTED, /* removes text from the first to the last quote */
 	REDACT_LABEL,  /* keeps only the class of a label */
@@ -141,7 +141,7 @@ static void put_redacted(struct output *out, const char *text, size_t size, enum
 static void put_without_values(struct output *out, const char *query, const char *json, size_t size)
 {
 	enum redaction how = REDACT_QUOTED;
-	bool is_command = false; /* whether this is the row of info with the program's arguments */
+	bool is_command = false; /* whether this row of info contains the program's arguments */
 
 	for (size_t i = 0; i < size;) {
 		const size_t part = json[i] == '"' ? string_size(json + i, size - i) : 1;

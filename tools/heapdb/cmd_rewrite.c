@@ -10,7 +10,7 @@
 
 static int print_result(struct cli *cli, const struct hdb_output_result *r)
 {
-	/* 0 if the dump was copied without counting objects */
+	/* object_count is 0 if the dump was copied without reading its objects */
 	const enum hdb_type count = r->object_count ? HDB_TYPE_COUNT : HDB_TYPE_NULL;
 	const enum hdb_type bytes = r->object_count ? HDB_TYPE_BYTES : HDB_TYPE_NULL;
 	const struct own_fact facts[] = {

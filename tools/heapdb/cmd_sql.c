@@ -141,7 +141,7 @@ int cmd_sql(struct cli *cli)
 	BASE_SCOPED(file_text_release) struct file_text input = { 0 };
 	int rc;
 
-	/* the statement may precede or follow the databases */
+	/* the statement may come before or after the databases */
 	for (size_t i = count; i-- > 0 && !statement;) {
 		if (!is_statement(cli->opt.operands[i]))
 			continue;

@@ -43,7 +43,7 @@ struct watching {
 	struct watch_running running;
 	int pids[WATCH_JVMS_MAX];
 	size_t pid_count;
-	/* JVMs that did not answer GC.heap_info, which are not queried again */
+	/* JVMs that did not answer GC.heap_info; heapdb does not query them again */
 	int silent[WATCH_JVMS_MAX];
 	size_t silent_count;
 	uint64_t scanned_ms, began_ms;

@@ -36,7 +36,7 @@ struct gate_check {
 	/* the result */
 	bool has_failed, is_unknown; /* is_unknown: whether the target exists in neither dump */
 	double value;
-	char text[240]; /* result, such as "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
+	char text[240]; /* sentence: "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
 	struct gate_culprit culprits[GATE_CULPRITS_MAX];
 	size_t culprit_count;
 };

@@ -305,7 +305,7 @@ void gate_release(struct gate_budget *budget)
 /* ---- rewriting ---- */
 
 /*
- * Writes a limit that allows the value plus the margin, rounded up, in a unit that is easy to read.
+ * Writes a limit that allows the value plus the margin. Rounds up, in a unit that is easy to read.
  */
 static void new_limit(const struct gate_check *c, double margin, char *buf, size_t size)
 {
@@ -328,8 +328,8 @@ static void new_limit(const struct gate_check *c, double margin, char *buf, size
 }
 
 /*
- * Returns the offset of the limit: the last "<=" or "none". What precedes it, such as a quote, an
- * anchor or escapes in the target, remains as it is.
+ * Returns the offset of the limit: the last "<=" or "none". Text before the limit, such as a quote,
+ * an anchor or escapes in the target, does not change.
  */
 static size_t limit_at(const struct file_text *file, const struct gate_check *c)
 {

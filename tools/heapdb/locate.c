@@ -68,7 +68,7 @@ static bool is_dump(const char *path)
 	       (feed_begins_dump(head, sizeof(head)) || is_trace(path));
 }
 
-/* Returns whether the file begins like an LMDB file: MDB_MAGIC in the first meta page. */
+/* Returns whether the file begins like an LMDB file, with MDB_MAGIC in the first meta page. */
 static bool is_database(const char *path)
 {
 	char head[20];

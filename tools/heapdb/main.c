@@ -212,8 +212,8 @@ static int exit_code_of(int result)
 }
 
 /*
- * Returns a hint that names the option that would help, because messages of the library cannot
- * refer to options of the command.
+ * Returns a hint that names an option of the command that would help. Messages of the library
+ * cannot name options of the command.
  */
 static const char *hint_of(int result)
 {

@@ -6,14 +6,14 @@
 #include "heapdb/prose.h"
 
 /*
- * Minimum share of a suspect. A smaller suspect is only called the largest, because every heap has
- * a largest object.
+ * Minimum share of the culprit. A smaller suspect is only called the largest, because every heap
+ * has a largest object.
  */
 #define HOLDER_PERCENT 50.0
 #define HOLDER_BYTES (4u << 20)
 /*
- * Minimum fullness of the heap, in addition to the share, for which a suspect is called the
- * culprit: in a heap with free space, large data may be intended.
+ * Minimum fullness of the heap for which a large suspect is called the culprit. In a heap with free
+ * space, large data may be intended.
  */
 #define CULPRIT_FULL_PERCENT 70.0
 /* Maximum number of classes listed as held by a suspect, and the minimum share of each. */
@@ -21,7 +21,8 @@
 #define HELD_PERCENT 5.0
 
 /*
- * Prints a step of a path: "class Cache `static entries`", with "~~~" if this may cause the leak.
+ * Prints a step of a path: "class Cache `static entries`", with "~~~" below a reference that may
+ * cause the leak.
  */
 static void put_step(struct output *out, const struct hdb_rows *rows, bool is_first)
 {
@@ -139,7 +140,10 @@ static void put_leaking_line(struct output *out, const struct hdb_rows *rows)
 	output_string(out, "**\n");
 }
 
-/* One part of the opening lines; the parts are collected separately. */
+/*
+ * A part of the opening lines. The parts are collected at the same time and printed one after
+ * another.
+ */
 struct part_of_head {
 	struct output out;
 	struct bytes text;

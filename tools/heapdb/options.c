@@ -79,7 +79,7 @@ bool options_spec_has(const struct hdb_query_spec *spec, const char *name)
 /* hdb_query_column or hdb_query_fact. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
-/* Returns whether there is a column with this name, or with any name (NULL) and this type. */
+/* Returns whether there is a column with this name or, if `name` is NULL, of this type. */
 static bool has(column_of *get, const struct hdb_query_spec *spec, const char *name,
 		enum hdb_type type)
 {
@@ -232,8 +232,8 @@ static void add_name(struct names *names, const char *name)
 }
 
 /*
- * Finds queries or commands that accept an option: queries that define it, or for which this
- * command accepts it; otherwise other commands.
+ * Finds queries or commands that accept an option: first, queries that define the option or for
+ * which this command accepts it; if there are none, other commands.
  */
 static void find_takers(struct names *takers, const struct command *command, const char *name,
 			size_t size)
@@ -484,7 +484,7 @@ static int set_option(const struct option_info *o, const char *value, struct opt
 static const struct suffix {
 	const char *suffix;
 	enum format format;
-	unsigned others; /* other formats that may have this suffix: IS() bits */
+	unsigned others; /* other formats that a file with this suffix may have: IS() bits */
 } suffixes[] = {
 	{ ".parquet", FORMAT_PARQUET, 0 },
 	{ ".arrows", FORMAT_ARROW_STREAM, 0 },
@@ -544,7 +544,7 @@ static int check_output(uint64_t groups, const char *name, struct hdb_error *err
 	return HDB_OK;
 }
 
-/* Sets the format that a suffix selects. Fails if it contradicts an explicit format. */
+/* Sets the format that a suffix selects. Fails if --format contradicts the suffix. */
 static int use_suffix(uint64_t groups, const struct suffix *s, struct options *opt,
 		      struct hdb_error *err)
 {

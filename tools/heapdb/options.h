@@ -16,7 +16,7 @@ struct command;
 /* Default of --limit for people. */
 #define OPTIONS_LIMIT_DEFAULT 25
 
-/* Default of --limit for commands that run a single query, whose answers are short. */
+/* Default of --limit for commands that run a single query with a short answer. */
 #define OPTIONS_LIMIT_COMMAND 100
 
 /*
@@ -41,7 +41,7 @@ enum option_group {
 	OPTIONS_WHERE = 1 << 14,
 	OPTIONS_FILE = 1 << 15,   /* commands that can write their output to a file */
 	OPTIONS_OUTPUT = 1 << 16, /* commands that write a dump */
-	OPTIONS_IMPORT = 1 << 17, /* each of the following groups is for one or two commands */
+	OPTIONS_IMPORT = 1 << 17, /* each of the following groups applies to one or two commands */
 	OPTIONS_CAPTURE = 1 << 18,
 	OPTIONS_EXPORT = 1 << 19,
 	OPTIONS_CONVERT = 1 << 20,
@@ -205,9 +205,10 @@ struct arguments {
 };
 
 /*
- * Sets *place to the index in args of the first operand of a command with NAMES_QUERY, on which the
- * accepted options depend, or to 0 if there is none. Sets *table to the value of a preceding
- * --table of export, or to NULL. Fails with HDB_EUSAGE if options of the query precede it.
+ * Finds the first operand of a command with NAMES_QUERY, because the accepted options depend on the
+ * query. Sets *place to the operand's index in args, or to 0 if there is none. Sets *table to the
+ * value of a preceding --table of export, or to NULL. Fails with HDB_EUSAGE if options of the query
+ * precede the operand.
  */
 int options_query_name(const struct command *command, struct arguments args, int *place,
 		       const char **table, struct hdb_error *err);
@@ -223,8 +224,8 @@ int options_parse(const struct command *command, const struct hdb_query_spec *sp
 bool options_given(const struct options *opt, const char *name);
 
 /*
- * Fails with HDB_EUSAGE if an option outside the groups was given. Used by forms of a command that
- * accept fewer options; `what` names the form.
+ * Fails with HDB_EUSAGE if an option outside the groups was given. For forms of a command that
+ * accept fewer options than the command. `what` names the form.
  */
 int options_only(const struct options *opt, uint64_t groups, const char *what,
 		 struct hdb_error *err);

@@ -19,7 +19,7 @@
 static struct {
 	pid_t pid;          /* 0 means not running */
 	struct output *out; /* NULL if no output was held back */
-	int errors;         /* saved standard error, or -1 if it is not redirected */
+	int errors;         /* copy of standard error, or -1 if standard error is not redirected */
 } pager;
 
 /* Returns NULL if output is not paged. */

@@ -23,7 +23,7 @@
 #define REDRAW_NS UINT64_C(100000000)
 
 static base_flag cancel;
-/* The flag of the request that this thread answers, instead of `cancel`, or NULL. */
+/* Cancel flag of the request that this thread answers, or NULL to use `cancel`. */
 static _Thread_local const base_flag *of_request;
 
 static struct {

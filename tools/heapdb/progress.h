@@ -60,7 +60,7 @@ bool progress_is_out_of_time(void);
 /* Output hooks that coordinate with the line, the pager and signals. */
 extern const struct output_hooks progress_hooks;
 
-/* Finds the signal that requested a stop, or 0. */
+/* Returns the signal that requested a stop, or 0. */
 int progress_signal(void);
 
 /* Clears a stop request and handles signals again; used by the SQL shell. */

@@ -25,7 +25,7 @@ struct prose {
 	bool needs_retained; /* whether it requires retained sizes, because it is sorted by them */
 };
 
-/* Returns NULL if the query has no text. */
+/* Returns the entry for a query, or NULL if the query is not printed as text. */
 const struct prose *prose_of(const char *query);
 
 prose_fn prose_leaks, prose_object, prose_overview, prose_path, prose_references, prose_threads,
@@ -91,7 +91,7 @@ const char *prose_quote(struct bytes *to, const char *path);
 int prose_footer(struct answer *answer, const struct render_style *style, struct output *out);
 
 /*
- * Prints how many items of a part of an answer are shown, such as "3 of 42 threads (--limit all
+ * Prints the number of items shown in a part of an answer, such as "3 of 42 threads (--limit all
  * shows all)".
  */
 void prose_parts_footer(const struct render_style *style, struct output *out, uint64_t all,
@@ -100,7 +100,7 @@ void prose_parts_footer(const struct render_style *style, struct output *out, ui
 /* Position of a string. */
 struct prose_place {
 	size_t indent; /* blanks before each line */
-	size_t at;     /* columns of the first line already used */
+	size_t at;     /* columns of the first line that are already in use */
 };
 
 /* Prints a string wrapped to the terminal's width, and ends the line. */

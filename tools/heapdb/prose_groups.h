@@ -10,11 +10,11 @@
 
 #define PROSE_TEXTS 4
 
-/* The rows with the same key. */
+/* Rows with the same key, combined in a group. */
 struct prose_group {
 	uint64_t key;
 	uint64_t count;                 /* 0 means new */
-	uint64_t shallow, retained, id; /* sums; ID of the first object */
+	uint64_t shallow, retained, id; /* sums, and the ID of the first object */
 	bool has_retained;              /* otherwise unknown */
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };

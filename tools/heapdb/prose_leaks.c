@@ -90,7 +90,10 @@ static void put_leaking(struct output *out, const struct render_style *style,
 
 /* ---- the path ---- */
 
-/* Prints a step of a path from the root. The last step has no field that holds another object. */
+/*
+ * Prints a step of a path from the root. The last step has no field, because it holds no further
+ * object.
+ */
 static void put_step(struct output *out, const struct hdb_rows *rows)
 {
 	const struct hdb_value *holds = rows_value(rows, "via_field");
@@ -175,7 +178,7 @@ static void put_row(struct output *out, const struct render_style *style,
 
 	if (answer->sampled && answer->sampled->value.type != HDB_TYPE_NULL)
 		text = &answer->sampled->value;
-	/* omit the row of remaining classes if it is 0.00 % of the heap */
+	/* omit the row that combines the remaining classes if it is 0.00 % of the heap */
 	if (!has_value(rows_value(rows, "class")) && rows_value(rows, "percent")->d < 0.005)
 		return;
 	if (has_value(rows_value(rows, "objects")))

@@ -132,7 +132,7 @@ struct next {
 	uint64_t leak_rows;
 };
 
-/* Adds the command of a row, unless an earlier row had the same one. */
+/* Adds the command of a row, unless an earlier row had the same command. */
 static void take_next(struct next *next, const struct hdb_rows *rows)
 {
 	const struct hdb_value *action = rows_value(rows, "action");

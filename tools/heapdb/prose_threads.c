@@ -119,7 +119,10 @@ static const struct prose_column columns[] = {
 /* Maximum width of a thread's name, unless --wide is given. */
 #define NAME_WIDTH 40u
 
-/* The thread that is being read. It will be grouped by kind of name, frame and state. */
+/*
+ * A thread while its rows are read. Threads are later grouped by the pattern of their name, frame
+ * and state.
+ */
 struct thread {
 	struct prose_group g; /* in HOLDS, `shallow` is the retained size of the local variable */
 	bool is_own;          /* whether the frame belongs to the application */

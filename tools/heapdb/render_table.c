@@ -36,11 +36,11 @@
 #define PAD_MAX 100
 
 /*
- * Strings are truncated to this width before numbers are hidden, so that they can still be
- * distinguished ...
+ * Minimum width of truncated strings before numbers are hidden. Strings of this width can still be
+ * distinguished.
  */
 #define CUT_FIRST 28
-/* ... and never below this width, even if the line exceeds the terminal. */
+/* Minimum width of truncated strings, even if the line exceeds the terminal. */
 #define CUT_MIN 12
 
 /* Columns that are hidden first. */
@@ -64,7 +64,7 @@ struct column {
 	bool is_twin;   /* whether another column shows the same information */
 	bool is_same;   /* whether all rows have the same value, which is shown below the table */
 	bool stays;     /* never hidden */
-	bool is_aside;  /* whether the column is hidden before others */
+	bool is_aside;  /* whether the column is hidden before other columns */
 	/*
 	 * whether this column and the columns before it are hidden only if strings cannot be
 	 * truncated further
@@ -154,8 +154,8 @@ size_t value_for_people(const struct hdb_value *value, const struct render_style
 }
 
 /*
- * Prints the column `steps`, such as "1200 1340", in readable sizes. They contain blanks, so they
- * are separated by commas.
+ * Prints the column `steps`, such as "1200 1340", in readable sizes. Commas separate the sizes,
+ * because sizes contain blanks.
  */
 static size_t put_sizes(struct bytes *out, const struct hdb_value *list)
 {
@@ -477,7 +477,9 @@ static void cut_widest(struct table *t, size_t from, size_t least)
 			if (c != widest && c->is_text && !c->is_hidden && c->width > second)
 				second = c->width;
 		}
-		/* reduce it to the width of the second widest, or by one if they are equal */
+		/*
+		 * reduce the column to the width of the second widest, or by one if both are equal
+		 */
 		less = widest->width > second ? widest->width - second : 1;
 		less = less < over ? less : over;
 		assert(less > 0);
@@ -498,7 +500,7 @@ static void hide_aside(struct table *t)
 }
 
 /*
- * The columns to hide: columns after the last important column, all unimportant columns, or all
+ * The columns to hide: columns after the last important column, unimportant columns, or all
  * columns.
  */
 enum hiding { BEHIND, OTHERS, ALL };
@@ -566,7 +568,7 @@ static void lay_out(struct table *t)
 	widen_cut(t);
 }
 
-/* Prints the headings. If no column has one, the line is omitted. */
+/* Prints the headings. Omits the line if no column has a heading. */
 static void put_heading(struct table *t)
 {
 	size_t letters = 0;

@@ -22,7 +22,10 @@ void markdown_text(struct output *out, const char *text, size_t size);
 /* Appends a value in human-readable form: a size as 1.2 GiB, a string in a code span. */
 void markdown_value(struct output *out, const struct hdb_value *value);
 
-/* Returns the value of the named column, or NULL if there is none. Borrowed until the next row. */
+/*
+ * Returns the value of the named column, or NULL if there is no such column. Borrowed until the
+ * next row.
+ */
 const struct hdb_value *rows_value(const struct hdb_rows *rows, const char *name);
 
 /* Returns whether the column has this text. */

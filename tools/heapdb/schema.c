@@ -39,7 +39,7 @@ static const char *type_of(enum hdb_type type)
 	return "\"type\":[\"string\",\"null\"]";
 }
 
-/* Function that returns a column or fact of a query. */
+/* Type of functions that return a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_values(struct output *out, column_of *get, const struct hdb_query_spec *query,

@@ -456,7 +456,10 @@ static int editor_open(struct editor *e, struct cli *cli, struct heapsql *sql)
 	return HDB_OK;
 }
 
-/* Returns NULL at the end of input. *is_cancelled: Ctrl-C discards the statement. */
+/*
+ * Reads a line. Returns NULL at the end of input. Sets *is_cancelled if Ctrl-C discarded the
+ * statement.
+ */
 static const char *editor_line(struct editor *e, int *size, bool *is_cancelled)
 {
 	const char *line = "";

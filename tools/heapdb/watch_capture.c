@@ -26,7 +26,7 @@
 /* Disk space that must be free in addition to the size of the heap. */
 #define FREE_DISK_MIN (UINT64_C(64) << 20)
 #define PATH_SIZE 2048
-/* Time without writes after which a dump is considered complete. */
+/* Time without writes to a dump after which the dump is considered complete. */
 #define QUIET_S 5
 
 static const char *const keeps[] = { "database", "graph", "redacted", "dump" };
@@ -89,7 +89,7 @@ struct steps {
 	const struct watch_capture *what;
 	const char *folder;
 	char text[512]; /* message of the failure, or first sentence of the report */
-	char cost[128]; /* the capture's report on pauses; "" if it did not pause the JVM */
+	char cost[128]; /* sentence about pauses; "" if the JVM was not paused */
 };
 
 /* Returns the path of a file in the directory, which is valid until exec. */
@@ -174,8 +174,8 @@ static void remove_file(const char *path)
 }
 
 /*
- * Writes the dump that the database contains to `dump`, compressed. If it must be redacted, the
- * redacted dump replaces the original in the database, too.
+ * Writes the dump that the database contains to `dump`, compressed. If --keep asks for a redacted
+ * dump, `dump` is redacted and also replaces the dump in the database.
  */
 static bool write_dump(struct steps *s, const char *db, const char *dump)
 {

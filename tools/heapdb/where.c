@@ -21,7 +21,7 @@ void where_table(const struct hdb_query_spec *query, char *name, size_t size)
 	for (char *c = name; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 #ifdef HAVE_SQLITE
-	/* the prefix is needed only if a table has the query's name */
+	/* the prefix is needed only if a table has the same name as the query */
 	if (heapsql_has_table(name))
 		return;
 #endif

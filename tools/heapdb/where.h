@@ -15,8 +15,8 @@ struct where {
 };
 
 /*
- * Sets args->filter if --where was given. `where` is borrowed until the rows are closed; then the
- * caller must call where_close. Fails with HDB_EUSAGE without SQLite.
+ * Sets args->filter if --where was given. `where` is borrowed until the rows are closed. The caller
+ * must then call where_close. Fails with HDB_EUSAGE in a build without SQLite.
  */
 int where_open(struct where *where, struct cli *cli, struct hdb_query_args *args);
 void where_close(struct where *where);

@@ -52,8 +52,8 @@ static size_t read_head(const char *path, char *head)
 }
 
 /*
- * Determines from a file's first bytes which command reads it. Returns the command's name, or NULL
- * if there is none.
+ * Determines from a file's first bytes which command reads the file. Returns the command's name, or
+ * NULL if no command reads it.
  */
 static const char *reader_of(const char *path)
 {
@@ -105,7 +105,7 @@ int with_files_open(struct cli *cli, const struct repeated *files, struct with_f
 
 static int run_command(const char *const *words, size_t count, struct cli *cli)
 {
-	/* the words are not modified */
+	/* the command does not modify the words */
 	struct arguments args = { .count = (int)count, .values = (char **)(uintptr_t)words };
 
 	cli->command = cli_find_command(words[0]);

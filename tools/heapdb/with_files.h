@@ -18,7 +18,7 @@ struct with_files {
 	const char *readers[OPTIONS_REPEATED_MAX];
 };
 
-/* Determines which command reads each file. Fails with HDB_EUSAGE if there is none. */
+/* Determines which command reads each file. Fails with HDB_EUSAGE if no command reads a file. */
 int with_files_open(struct cli *cli, const struct repeated *files, struct with_files *out);
 
 /*

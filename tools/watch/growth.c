@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Minimum number of histograms. If there are fewer, samples are more informative and are used
- * instead.
+ * Minimum number of histograms. With fewer histograms, samples are more informative, so heapdb uses
+ * samples instead.
  */
 #define HISTOGRAMS_MIN 6
 /*
@@ -71,7 +71,7 @@ static int add_text(struct growth *g, const char *text, uint32_t *no)
 	return base_names_add(&g->names, &name, false, no, g->err);
 }
 
-/* Adds an event, unless its program has no records. */
+/* Adds an event. Ignores an event whose program has no records. */
 static int add_event(struct growth *g, const struct series_record *r)
 {
 	struct growth_event event = { .time_ms = r->time_ms };
@@ -256,7 +256,7 @@ static int judge_heap(struct growth *g, uint32_t run_no, struct hdb_error *err)
 
 /* ---- classes ---- */
 
-/* Points of one class: its bytes and its number of objects. */
+/* Points of one class: sizes in bytes and numbers of objects. */
 struct class_points {
 	struct trend_point *bytes, *objects; /* owned; as many as histograms */
 };
@@ -315,8 +315,8 @@ bool growth_is_of_jdk(const char *name)
 }
 
 /*
- * Returns the minimum growth of a class that is reported. It is higher for a JDK class, which is
- * hardly ever the cause of a leak and whose size changes with the load.
+ * Returns the minimum growth of a class to be reported. The minimum is higher for a JDK class,
+ * which is hardly ever the cause of a leak and whose size changes with the load.
  */
 static double class_rise_min(const struct growth *g, const struct growth_class *c,
 			     const struct growth_histogram *last)

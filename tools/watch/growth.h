@@ -14,7 +14,7 @@
 #include "watch/trend.h"
 
 /*
- * Minimum growth that is reported: for the heap and JDK classes, as a fraction of the live heap at
+ * Minimum growth to be reported: for the heap and JDK classes, as a fraction of the live heap at
  * the end; for other classes, as a fraction of the class; and in bytes.
  */
 #define GROWTH_HEAP_MIN 0.05
@@ -40,7 +40,7 @@ struct growth_class {
 
 /* An event of a run with records: a capture, or the end of the run. */
 struct growth_event {
-	uint32_t run, event, text; /* event and text are names */
+	uint32_t run, event, text; /* event and text are names of strings */
 	uint64_t time_ms;
 };
 
@@ -82,7 +82,7 @@ struct growth {
 	const base_flag *cancel; /* may be NULL; set by the caller */
 };
 
-/* Adds the records of a file; `jvm` (may be NULL) selects the records of one run. */
+/* Adds the records of a file. If `jvm` is not NULL, adds only the records of this run. */
 int growth_read(struct growth *growth, const char *path, const char *jvm, struct hdb_error *err);
 
 /*

@@ -15,7 +15,7 @@
 struct growth_answer;
 
 /*
- * Makes an empty answer. `cancel` is borrowed and may be NULL. The caller must release *out with
+ * Makes an empty answer. `cancel` is borrowed and may be NULL. The caller must pass *out to
  * growth_answer_free.
  */
 int growth_answer_new(const base_flag *cancel, struct growth_answer **out, struct hdb_error *err);

@@ -90,7 +90,7 @@ static bool ends_whole(int fd, uint64_t size)
 	return size == 0 || pread(fd, &last, 1, (off_t)size - 1) != 1 || last == '\n';
 }
 
-/* Opens and locks the file. A writer that was killed may have left an incomplete line. */
+/* Opens and locks the file. If a writer was killed, the file may end with an incomplete line. */
 static int open_file(struct series *s, struct hdb_error *err)
 {
 	struct stat st, named;

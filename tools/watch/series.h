@@ -66,12 +66,12 @@ struct series_record {
 	uint64_t time_ms, age_ms;
 	char jvm[SERIES_JVM_SIZE]; /* "PID-START": start of the process in ticks since boot */
 	uint64_t figures[SERIES_FIGURES];
-	unsigned has;                 /* bit set of figures */
-	char main_class[256];         /* SERIES_JVM: main class */
-	char version[96];             /* likewise */
-	char event[32];               /* for SERIES_EVENT, the event, such as "capture" */
-	char text[512], path[1024];   /* likewise */
-	uint64_t pause_us;            /* for SERIES_CLASSES, duration of the request to the JVM */
+	unsigned has;               /* bit set of figures */
+	char main_class[256];       /* SERIES_JVM: main class */
+	char version[96];           /* likewise */
+	char event[32];             /* for SERIES_EVENT, the event, such as "capture" */
+	char text[512], path[1024]; /* likewise */
+	uint64_t pause_us; /* for SERIES_CLASSES, time that the JVM took to answer the request */
 	uint64_t objects, bytes;      /* for SERIES_CLASSES, number of objects and bytes of all
 				       * classes */
 	struct series_class *classes; /* borrowed until the next record */
