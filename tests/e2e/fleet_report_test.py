@@ -126,6 +126,25 @@ def test_conditions():
         check(f"{words}: the message", all(text in done.stderr for text in told), done.stderr)
     done = command("quiet", "--fail-if", "new-leak", "--fail-if", "growing")
     check("nothing new, nothing growing", done.returncode == 0 and not done.stderr, done)
+    for words, code in (((), 0), (("--fail-if", "new-leak"), 1)):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(["heapdb", "fleet", "made", *words], stdout=write, stderr=write, check=False)
+        os.close(write)
+        check(f"{words}: exit code without a reader", done.returncode == code, done)
+
+
+def test_wrong_words():
+    for words, code, told in ((("run", "absent.txt", "x"), 3, "absent.txt: No such file or directory"),
+                              (("run", ".", "x", "--jobs", "0"), 2, "--jobs: 0: expected a number of at least 1"),
+                              (("made", "--html", "absent/x.html"), 3, "absent/x.html: No such file or directory")):
+        done = command(*words)
+        check(f"{words}", done.returncode == code and told in done.stderr and "Errno" not in done.stderr, done)
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(["heapdb", "fleet", "made"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        check("a full disk", done.returncode == 4 and "standard output: No space left" in done.stderr, done)
 
 
 def test_junit():
@@ -320,7 +339,8 @@ def main():
     # The pool of buffers is not a new leak.
     put("shop", "2", "2026-01-02", {"com.acme.Cache": 1100, "com.acme.Pool": 900}, folder="quiet",
         large=["com.acme.Pool"])
-    for test in (test_page, test_conditions, test_junit, test_webhook, test_shapes, test_dumps, test_names, test_prune):
+    for test in (test_page, test_conditions, test_wrong_words, test_junit, test_webhook, test_shapes, test_dumps,
+                 test_names, test_prune):
         test()
 
 

@@ -24,6 +24,23 @@ def size(text):
     return int(found[1]) << (10 * ("kmgt".index(found[2]) + 1) if found[2] else 0)
 
 
+def positive(text):
+    if not re.fullmatch("0*[1-9][0-9]*", text):
+        raise argparse.ArgumentTypeError(f"{text}: expected a number of at least 1")
+    return int(text)
+
+
+def _put(text, stream):
+    """Prints a line. A pipe that its reader has closed changes neither the work nor the exit code."""
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    except OSError as error:
+        error.filename = "standard output" if stream is sys.stdout else "standard error"
+        raise
+
+
 def _report_options(parser):
     parser.add_argument("--report", action="append", choices=ORDER, dest="reports",
                         help="print only this report; can be repeated")
@@ -65,7 +82,7 @@ def show(given, folder, ask):
         answers = [(name, columns, [row for row in rows if name != "owners" or
                                     fnmatch.fnmatchcase(row[columns.index("owner")], given.owner)])
                    for name, columns, rows in answers]
-    print(render([answer for answer in answers if answer[0] in (given.reports or ORDER)], given.form))
+    _put(render([answer for answer in answers if answer[0] in (given.reports or ORDER)], given.form), sys.stdout)
     if given.html:
         _write(given.html, render(answers, "html"))
     leaks, conditions = leaks_of(answers), given.fail_if or list(CONDITIONS)
@@ -74,7 +91,7 @@ def show(given, folder, ask):
             dict(zip(columns, row)) for name, columns, rows in answers if name == "failures" for row in rows]))
     found = failing(leaks, given.fail_if)
     for leak in found:
-        print(shown(sentence(leak)), file=sys.stderr)
+        _put(shown(sentence(leak)), sys.stderr)
     if given.webhook:
         notify(folder, _address(given.webhook), failing(leaks, conditions))
     return NO if found else DONE
@@ -89,8 +106,8 @@ def _prune_options(parser):
 
 def removed(days, is_dry):
     for day in days:
-        print(day)
-    print(f"{len(days)} days {'would be ' if is_dry else ''}removed")
+        _put(day, sys.stdout)
+    _put(f"{len(days)} days {'would be ' if is_dry else ''}removed", sys.stdout)
     return DONE
 
 
@@ -103,7 +120,7 @@ def _run_options(parser):
                         help=f"pattern that the end of each path must match ({PATTERN.replace('%', '%%')})")
     parser.add_argument("--mapping", help="pattern for the names of mapping files, such as mappings/{app}/{build}.txt")
     parser.add_argument("--memory", type=size, default=0, help="memory budget of each import process")
-    parser.add_argument("--threads", type=int, default=1, help="number of threads of each import process")
+    parser.add_argument("--threads", type=positive, default=1, help="number of threads of each import process")
     parser.add_argument("--sizes", choices=("vm", "mat", "dump"), default="vm",
                         help="how shallow sizes are computed (default: vm)")
     parser.add_argument("--salvage", action="store_true",
@@ -135,13 +152,13 @@ def settings_of(arguments):
 def _progress(done, count, result):
     words = "ok" if result["status"] == "ok" else f"failed: {result['error']}"
     name = "/".join(result[key] for key in ("app", "build", "day", "dump"))
-    print(shown(f"{done}/{count} {name}: {words}"), file=sys.stderr, flush=True)
+    _put(shown(f"{done}/{count} {name}: {words}"), sys.stderr)
 
 
 def tell(summary):
     text = (f"{summary.listed} dumps: {summary.done} imported, {summary.failed} failed, "
             f"{summary.passed_over} skipped; {summary.duplicates} dumps in the tables are copies")
-    print(text)
+    _put(text, sys.stdout)
     return DONE
 
 
@@ -150,8 +167,6 @@ def _guarded(name, work):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return work()
-    except BrokenPipeError:
-        return SYSTEM
     except ListingError as error:
         message, code = error, USAGE
     except (ReportError, FileNotFoundError) as error:
@@ -160,7 +175,9 @@ def _guarded(name, work):
         message, code = error, SYSTEM
     except KeyboardInterrupt:
         message, code = "interrupted; finished dumps are kept", SYSTEM
-    print(shown(f"{name}: {message}"), file=sys.stderr)
+    if isinstance(message, OSError) and message.strerror and message.filename:
+        message = f"{message.filename}: {message.strerror}"
+    _put(shown(f"{name}: {message}"), sys.stderr)
     return code
 
 
@@ -173,7 +190,7 @@ def main(arguments=None):
         parser = argparse.ArgumentParser(prog="heapdb fleet run",
                                          description="Imports dumps and adds query results to tables.")
         _run_options(parser)
-        parser.add_argument("--jobs", type=int, default=1, help="number of dumps to import at once")
+        parser.add_argument("--jobs", type=positive, default=1, help="number of dumps to import at once")
         given = parser.parse_args(words[1:])
 
         def work():
