@@ -31,7 +31,7 @@
 #define MAP_GROWTH_BYTES (16ull << 30)
 /* Offset of the lock bytes, far beyond any data. */
 #define LOCK_BYTE (1ll << 61)
-/* Maximum number of attempts to open a file that is replaced repeatedly. */
+/* Maximum number of attempts to open a file that other processes keep replacing. */
 #define OPEN_TRIES_MAX 100
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -90,8 +90,8 @@ int store_lock_file(int fd, enum store_lock lock, unsigned how, const char *path
 }
 
 /*
- * Opens `env` with as much address space as the system grants. Linux reports ENOMEM for too much,
- * valgrind EINVAL.
+ * Opens `env` with as much address space as the system grants. If the size is too large, Linux
+ * reports ENOMEM and valgrind EINVAL.
  */
 static int open_sized(MDB_env **env, const char *path, unsigned flags, uint64_t want,
 		      uint64_t least)

@@ -23,7 +23,8 @@ struct store_env {
 	ino_t inode;
 	_Atomic bool is_read_only;
 	/*
-	 * whether the environment is an unlinked file of a single handle, which is not in the list
+	 * whether the environment belongs to one handle, uses an unlinked file, and is not in the
+	 * list
 	 */
 	bool is_private;
 	/*
@@ -84,8 +85,8 @@ int store_env_private(const char *dir, uint64_t size_hint, struct store_env **ou
 
 /*
  * Extends the file to the size of its newest state. LMDB does not write pages at the end of the
- * file that were allocated and freed in the same transaction, and without them the file would look
- * truncated. Must be called after a commit.
+ * file that were allocated and freed in the same transaction, and without these pages the file
+ * would look truncated. Must be called after a commit.
  */
 int store_env_extend(MDB_env *env, const char *path, struct hdb_error *err);
 

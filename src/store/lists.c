@@ -49,8 +49,8 @@ int store_lists_encode(struct base_vec *out, const struct store_lists_rows *rows
 		const uint64_t n = lengths ? lengths[i] : first[i + 1] - first[i];
 
 		/*
-		 * A big list has no entries here, and neither does a block in which all lists are
-		 * empty.
+		 * The entries of a big list are stored elsewhere. A block in which all lists are
+		 * empty has no entries.
 		 */
 		TRY(store_lists_add(&w, n && n <= STORE_LIST_BIG ? rows->target + first[i] : NULL,
 				    n, err));

@@ -13,7 +13,7 @@
 
 /* Maximum length of a list that is not big. This limits a block to a few tens of MB. */
 #define STORE_LIST_BIG 1024u
-/* Maximum number of entries in a part of a big list. */
+/* Maximum number of entries in one part of a big list. */
 #define STORE_LIST_PART 32768u
 /* Number of lists in a group. The last group of a block may have fewer. */
 #define STORE_LIST_GROUP 32u
@@ -88,7 +88,7 @@ int store_lists_next(struct store_lists *lists, const uint32_t **batch, size_t *
 
 /* Buffers for decoded lists, provided by the caller. */
 struct store_lists_out {
-	/* by list; must have room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP entries */
+	/* uint32_t by list; must have room for STORE_BLOCK_OBJECTS or STORE_LIST_GROUP entries */
 	uint64_t *lengths;
 	/* uint32_t: entries are appended to it; its data is not NULL after decoding */
 	struct base_vec *target;

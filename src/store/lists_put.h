@@ -50,7 +50,7 @@ static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const ui
 	return p;
 }
 
-/* State of writing a block. */
+/* State while a block is written. */
 struct store_lists_writer {
 	struct base_vec *out; /* borrowed */
 	size_t start;         /* start of the block in `out` */

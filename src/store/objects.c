@@ -59,7 +59,7 @@ static inline uint64_t record_end(const struct store_record_rule *rule, uint64_t
 
 static void forget_recent(struct store_objects_dictionary *d)
 {
-	/* all ones, which is not the key of any class */
+	/* all ones; no class has this key */
 	memset(d->recent, 0xff, sizeof(d->recent));
 }
 
@@ -122,7 +122,7 @@ int store_objects_entry(struct store_objects_dictionary *d, const struct store_o
 
 /* ---- encoding ---- */
 
-/* Parts of a block after its dictionary. */
+/* The parts of a block that follow its dictionary. */
 enum { BASES, NUMBERS, LENGTHS, OFFSETS, HEAPS, PARTS };
 
 /* Assigns a number in the current block to a dictionary entry. */
@@ -228,7 +228,7 @@ static int put_dictionary(struct base_vec *out, const struct store_objects_dicti
 	return HDB_OK;
 }
 
-/* State of encoding a block. */
+/* State while a block is encoded. */
 struct encoding {
 	struct store_objects_dictionary *dictionary; /* borrowed */
 	struct base_vec bytes[PARTS];

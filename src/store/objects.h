@@ -42,13 +42,13 @@ struct store_object {
 	uint32_t heap_no; /* number of the Android heap, or 0 if there is none */
 	uint8_t kind;     /* enum store_kind */
 	/*
-	 * whether the object's bytes are part of another object, as for an artificial array of ART
-	 * or a flat value
+	 * whether the object's bytes are part of another object (artificial arrays of ART, flat
+	 * values)
 	 */
 	uint8_t is_embedded;
 };
 
-/* Flag in the kind returned by store_objects_scan: the object is embedded. */
+/* Flag that store_objects_scan sets in the kind of an embedded object. */
 #define STORE_KIND_EMBEDDED 0x80u
 
 /* ---- encoding ---- */
@@ -142,10 +142,7 @@ struct store_objects {
 	struct pack_column length_column;
 	struct pack_column offset_column;
 	struct pack_column heap_column; /* its count is 0 if the dump has no heaps */
-	/*
-	 * private: the generation in which the block was last used, and the data and checksum of
-	 * the block
-	 */
+	/* private: generation of the last use of the block, and the block's data and checksum */
 	uint64_t generation;
 	const uint8_t *data;
 	uint64_t checksum;

@@ -40,7 +40,7 @@ static const char *not_leftover(const struct stat *st)
 		return why;
 	if (st->st_uid != geteuid())
 		return "is owned by another user";
-	/* A user who could open it at that time may still have it open. */
+	/* If others could open the file earlier, they may still have it open. */
 	return st->st_mode & 077 ? "is readable or writable by other users" : NULL;
 }
 
@@ -192,21 +192,24 @@ int store_temp_rename(const char *temp_path, const char *path, bool is_force, st
 	return HDB_OK;
 }
 
-/* Size of a lock file: LMDB keeps in it what the readers of all processes use. */
+/* Size of a lock file, in which LMDB records the readers of all processes. */
 #define LOCK_FILE_BYTES 32768
 
 /*
- * Reserves room on the disk for the lock file, because LMDB writes to a mapping of it, which on a
- * full disk would be a bus error. A file without room keeps its name: another process may have
- * opened it, and two lock files of one database would not exclude each other. Returns HDB_END if
- * the disk is full.
+ * Reserves room on the disk for the lock file. LMDB writes to this file through a mapping, and on a
+ * full disk such a write would cause a bus error. A file without room keeps its name: another
+ * process may have opened it, and two lock files of one database would not exclude each other.
+ * Returns HDB_END if the disk is full.
  */
 static int reserve_lock_file(int fd, const char *lock_path, struct hdb_error *err)
 {
 	struct stat st;
 	int r;
 
-	/* Reserving may write zeros, but only until the process that uses the file has its turn. */
+	/*
+	 * Reserving may overwrite the file with zeros, so take the lock, which delays other
+	 * processes.
+	 */
 	TRY(store_lock_file(fd, STORE_LOCK_IMPORT, STORE_LOCK_ALONE | STORE_LOCK_WAIT, lock_path,
 			    err));
 	if (fstat(fd, &st) < 0 || not_plain(&st) || st.st_size >= LOCK_FILE_BYTES)

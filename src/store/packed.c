@@ -23,7 +23,7 @@
  * them would save nothing.
  */
 #define PACK_MIN 4096u
-/* Compression must reduce the size of a block by at least 1/PACK_SAVES. */
+/* Compression must reduce the size of a block by at least 1/PACK_SAVES of that size. */
 #define PACK_SAVES 8u
 /* Amount of address space mapped at a time. A larger block gets a larger window. */
 #define WINDOW_BYTES (64ull << 20)
@@ -225,8 +225,8 @@ static int add_block(struct store_unpacked *unpacked, const char *path,
 		free(raw);
 	TRY(r);
 	/*
-	 * If the map has no room for the block, the block is decompressed again the next time. In
-	 * either case, it is freed eventually.
+	 * If the map has no room for the block, the block is decompressed again the next time. The
+	 * block is freed eventually in either case.
 	 */
 	return base_idmap_put(&unpacked->numbers, packed->checksum,
 			      (uint32_t)unpacked->blocks.count - 1, err);

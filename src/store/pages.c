@@ -490,7 +490,7 @@ int store_pages_next(struct pages *pages, struct pages_place *place, struct hdb_
 			return go_down(pages, place, level + 1, false, err);
 		}
 	}
-	/* The position is one past the end, so that store_pages_previous finds the last entry. */
+	/* Move the position past the end, so that store_pages_previous finds the last entry. */
 	if (place->tree->depth)
 		place->at[place->tree->depth - 1]++;
 	return HDB_NOTFOUND;

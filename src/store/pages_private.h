@@ -16,8 +16,8 @@ enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_OVERFLOW = 4, PAGE_META = 8 };
 
 /*
  * MDB_node: u16 low, u16 high, u16 flags, u16 key size, key. Low and high are the size of the
- * value, which follows the key (with BIG_DATA, the u64 number of its first page follows instead).
- * In a branch page, low, high and flags are the number of the child page.
+ * value, which follows the key (with BIG_DATA, the u64 number of the value's first page follows the
+ * key instead). In a branch page, low, high and flags are the number of the child page.
  */
 enum { NODE_FLAGS = 4, NODE_KEY_SIZE = 6, NODE_HEAD = 8 };
 enum { NODE_BIG_DATA = 1 };

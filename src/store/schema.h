@@ -31,10 +31,8 @@ enum store_strength {
 
 /* Evidence in the dump about a shallow size. */
 enum store_size_basis {
-	/* from the layout only: no object of the class is close to another object */
-	STORE_SIZE_COMPUTED =
-		/* from the layout only: no object of the class is close enough to another object */
-	0,
+	/* from the layout only: no object of the class is close enough to another object */
+	STORE_SIZE_COMPUTED = 0,
 	STORE_SIZE_EXACT = 1, /* an object of the class ends where the next object begins */
 	/* the layout yields a smaller size, but many objects have the same larger distance */
 	STORE_SIZE_OBSERVED = 2,
@@ -202,8 +200,8 @@ static_assert(sizeof(struct store_heap) == 8, "stored");
  * (hprof/walk.h).
  */
 enum store_problem_kind {
-	STORE_PROBLEM_DUPLICATE_ID = /* two objects have the same ID; the first is kept */
-	STORE_PROBLEM_FIRST,         /* two objects have the same ID; only the first is kept */
+	/* two objects have the same ID; only the first is kept */
+	STORE_PROBLEM_DUPLICATE_ID = STORE_PROBLEM_FIRST,
 	/* the class of an object is not in the dump and is invented */
 	STORE_PROBLEM_MISSING_CLASS,
 	/* a superclass is not in the dump; the class has no superclass */

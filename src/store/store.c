@@ -585,7 +585,7 @@ int store_table_info(struct store *store, enum store_table table, struct store_t
 		.bytes = load64(data + 24),
 		.file_bytes = load64(data + (is_packed ? 32 : 24)),
 	};
-	/* limit the memory that callers allocate to the size of the file's possible contents */
+	/* impossible sizes are rejected, because callers allocate memory for the items */
 	if (out->file_bytes > view->map_bytes ||
 	    out->block_count > out->file_bytes / BLOCK_HEADER_SIZE ||
 	    out->bytes / STORE_PACKED_RATIO > out->file_bytes)

@@ -119,10 +119,10 @@ int store_failed(const struct store *store, struct hdb_error *err);
  * Returns its code. Any thread may call it.
  */
 int store_fail(struct store *store, const struct hdb_error *why, struct hdb_error *err);
-/* Reports HDB_ENOMEM in the same way. */
+/* Like store_fail, but reports HDB_ENOMEM. */
 int store_fail_memory(struct store *store, const char *what, uint64_t bytes, struct hdb_error *err);
 
-/* Reports in the same way that the contents of a block are invalid. `store` may be NULL. */
+/* Like store_fail, but reports that the contents of a block are invalid. `store` may be NULL. */
 int store_damaged(struct store *store, enum store_table table, uint64_t key, const char *what,
 		  struct hdb_error *err);
 

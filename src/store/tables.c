@@ -21,8 +21,8 @@
 	}
 
 /*
- * Tables of one reference strength. The reach tree of strong references existed before and has a
- * separate number.
+ * Tables of one reference strength. Their reach tree is not among them, because the reach tree of
+ * strong references is older and has its own number.
  */
 #define VIEW(view, name) \
 	[STORE_VIEW( \

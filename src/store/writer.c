@@ -37,7 +37,7 @@
  * memory, instead of 128 KB by default.
  */
 #define RETAINED_BYTES (2 * (size_t)PENDING_BYTES_MAX)
-/* If less than this is free after a failed write, the disk is taken to be full. */
+/* If less than this many bytes are free after a failed write, the disk is taken to be full. */
 #define FULL_SLACK_BYTES (1u << 20)
 /* Pause between attempts to take a build lock that another process has. */
 #define LOCK_POLL_NS 5000000
