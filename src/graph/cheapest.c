@@ -15,8 +15,8 @@
  *
  * A quarter to a half of a heap consists of leaves, which refer only to their class. The first
  * settled leaf of a kind gives the cheapest path to the class, so the rows of leaves found later
- * need not be read. Those leaves wait in a separate list, or do not wait if they are found at cost
- * 1, because no path can be cheaper.
+ * need not be read. These later leaves wait in a separate list, or do not wait if they are found at
+ * cost 1, because no path can be cheaper.
  */
 #include "graph/reach.h"
 
@@ -48,7 +48,7 @@
  */
 #define RUN_TARGETS_MAX 4096u
 
-/* A reference to a node that may be on the cheapest path to that node. */
+/* A reference that may be the last step of the cheapest path to its target. */
 struct found {
 	uint32_t from;
 	uint32_t to; /* `from` itself if all its references must be processed */
@@ -64,8 +64,8 @@ struct search {
 	uint64_t waiting, done;
 	unsigned now; /* the current bucket */
 	/*
-	 * by kind: whether a node of the kind was settled; whether the nodes of the kind are
-	 * leaves, one of which was settled before `now`
+	 * by kind: whether a node of the kind was settled; whether its nodes are leaves and one was
+	 * settled before `now`
 	 */
 	_Atomic bool is_settled[UINT8_MAX + 1];
 	bool is_alike[UINT8_MAX + 1];
@@ -84,8 +84,8 @@ static void set_at(const struct search *s, uint32_t node, unsigned at)
 }
 
 /*
- * Returns whether the search already knows a path to `to` whose cost is at most `cost`. Once the
- * result is true, it remains true.
+ * Returns whether the search already knows a path to `to` whose cost is at most `cost`. A result of
+ * true never changes back to false.
  */
 static bool is_known(const struct search *s, uint32_t to, unsigned cost)
 {

@@ -12,8 +12,8 @@
 #define RANGES_MAX 1024u
 
 /*
- * Bounds of the number of children sorted at once: with the smallest budget, and with an unlimited
- * budget.
+ * Minimum and maximum number of children that are sorted at once. The minimum applies to the
+ * smallest budget, the maximum to an unlimited one.
  */
 #define SORT_MIN ((uint64_t)1 << 17)
 #define SORT_MAX ((uint64_t)1 << 20)

@@ -15,8 +15,8 @@
 struct graph_paths_options {
 	uint32_t max_nodes; /* maximum number of visited nodes, or 0 for no limit */
 	/*
-	 * Sets *skip to whether the reference from -> to does not count. If NULL, all references
-	 * count.
+	 * Sets *skip to whether the reference from `from` to `to` is ignored. If NULL, no reference
+	 * is ignored.
 	 */
 	int (*skip)(void *ctx, uint32_t from, uint32_t to, bool *skip, struct hdb_error *err);
 	void *ctx; /* argument of skip; borrowed */

@@ -73,7 +73,10 @@ struct graph_near_row {
 	bool is_long; /* whether it is a long row in struct graph_rows */
 };
 struct graph_near_options {
-	/* its nodes must be zeroed; `row` sets the kinds; all pointers are borrowed */
+	/*
+	 * the nodes of `costs` must be zeroed, `row` sets their kinds, and all pointers are
+	 * borrowed
+	 */
 	struct graph_costs costs;
 	const uint64_t *root_bits;
 	struct base_work *work;
@@ -93,10 +96,10 @@ int graph_near_open(const struct graph_near_options *options, struct graph_near 
 void graph_near_close(struct graph_near *near);
 /*
  * Searches for the path to a node, until references_max references have been followed in all calls
- * together. *is_known is false if the search stopped before the answer was known. Otherwise the
- * node is reachable if graph_near_has returns true for it, and parent[node] is then its parent in
- * the tree that graph_cheapest_tree builds. GRAPH_NONE is never found. After a failure, the search
- * must be closed.
+ * together. *is_known is false if the search stopped before the answer was known. If *is_known is
+ * true, the node is reachable if and only if graph_near_has returns true for the node, and
+ * parent[node] is then its parent in the tree that graph_cheapest_tree builds. GRAPH_NONE is never
+ * found. After a failure, the search must be closed.
  */
 int graph_near_find(struct graph_near *near, uint32_t node, uint64_t references_max, bool *is_known,
 		    struct hdb_error *err);

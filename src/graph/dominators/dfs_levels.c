@@ -12,9 +12,9 @@
  *   at the first level. This is true of any root, so a wrong guess costs time but does not change
  *   the result.
  *
- * An edge to a node of an earlier level comes from below another root of that level, its owner.
- * Therefore the owner of the node's own level dominates the node, as if two roots of that level
- * reached it.
+ * An edge from a later level to a node of an earlier level comes from below another root of the
+ * earlier level: the root that became the owner of the level after it. Therefore the owner of the
+ * node's own level dominates the node, as if two roots of that level reached it.
  */
 #include "graph/dominators/semi_nca_private.h"
 
@@ -112,8 +112,8 @@ int dom_level_begin(struct dom_parts *parts, unsigned no, struct hdb_error *err)
 
 	if (no > 0) {
 		/*
-		 * The first probe was too short to see that another root of an earlier level also
-		 * reaches the owner.
+		 * The first probe was too short, so only now is it known that another root of an
+		 * earlier level also reaches the owner.
 		 */
 		if (dom_state(parts->part->states, level->owner) & DOM_MET) {
 			parts->level_count = no;

@@ -56,7 +56,7 @@ enum graph_search {
 
 /*
  * Returns the part of the budget to reserve for the search before the rows are loaded
- * (base_work_keep). graph_dominators gives this part back.
+ * (base_work_keep). graph_dominators returns this part to the budget.
  */
 static inline uint64_t graph_dominators_kept(const struct base_work *work, uint32_t node_count)
 {
