@@ -107,8 +107,8 @@ static int make_slots(struct each *each, struct hdb_error *err)
 }
 
 /*
- * Runs a pass. `take` gets the blocks in order, so the output of a pass does not depend on the
- * number of threads.
+ * Runs a pass. `take` gets the blocks in order, so the result does not depend on the number of
+ * threads.
  */
 int derive_each_block(struct derive *derive, const struct derive_pass *pass, struct hdb_error *err)
 {
@@ -189,7 +189,7 @@ static int pack(void *ctx, struct derive_block *block, struct hdb_error *err)
 static int put(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct column *column = ctx;
-	/* pack leaves bytes[0] empty only if is_zeros has returned true. */
+	/* `pack` leaves bytes[0] empty only for a block for which is_zeros has returned true. */
 	const struct base_vec *bytes = block->bytes[0].count ? &block->bytes[0] : &column->zeros;
 
 	return store_put(

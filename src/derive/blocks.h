@@ -21,8 +21,10 @@ struct derive_block {
 	 */
 	struct heap_block *objects;
 	uint64_t *values;         /* scratch space for STORE_BLOCK_OBJECTS values */
-	struct base_vec bytes[2]; /* emptied before `make` is called */
-	/* memory of room_bytes; initially zero, then kept from the slot's previous block */
+	struct base_vec bytes[2]; /* emptied before each call of `make` */
+	/*
+	 * memory of room_bytes; zero at first, and later unchanged since the slot's previous block
+	 */
 	void *room;
 	uint32_t block_no;
 	/* a number below DERIVE_SLOTS_PER_THREAD x threads; only one block uses a slot at a time */
@@ -40,8 +42,8 @@ struct derive_pass {
 	/* whether `make` needs only class numbers, which takes a third of the time */
 	bool reads_classes;
 	/*
-	 * whether the last block is processed first, because the blocks that the previous pass read
-	 * last are still in memory
+	 * whether the last block is processed first, because the last blocks of the previous pass
+	 * are still in memory
 	 */
 	bool is_backward;
 	derive_block_fn make; /* may run on any thread and must not use the store */

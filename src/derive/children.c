@@ -42,8 +42,8 @@ struct children {
 	uint64_t top_count;
 	uint64_t total;
 	/*
-	 * State for a range that does not fit in memory, whose children arrive one by one: the
-	 * block that is being filled.
+	 * State while a range that does not fit in memory is written: its children arrive one by
+	 * one and fill the current block.
 	 */
 	struct base_vec target; /* uint32_t: entries of the small lists */
 	/* uint32_t: entries of the big list that have not been written yet */
@@ -309,7 +309,7 @@ static int put_merged(struct children *c, uint32_t no, struct hdb_error *err)
 	return put_block(c, base + count - c->base, err);
 }
 
-/* Writes full parts directly from the array, without copying them to c->part. */
+/* Full parts of a big list are written directly from the array, without copying them to c->part. */
 static int take_top(void *ctx, const uint32_t *nodes, uint64_t count, struct hdb_error *err)
 {
 	struct children *c = ctx;

@@ -2,11 +2,11 @@
  * derive/class_tree.h - the class hierarchy, with sums over superclasses whose cost does not depend
  * on the depth of the hierarchy.
  *
- * It is needed for totals by superclass. An object counts for its class and for all superclasses.
- * Its retained size counts only for those superclasses that have no instance among the object's
- * dominators. These superclasses are consecutive: they begin at the object's class and end below
- * the first class that is the class, or a superclass of the class, of a dominator. It is therefore
- * enough to add the size at the lower end and to subtract it at the upper end.
+ * Totals by superclass need such sums. An object counts for its class and for all superclasses. Its
+ * retained size counts only for those superclasses that have no instance among the object's
+ * dominators. These superclasses are consecutive: the first is the object's class, and the last is
+ * just below the first class of which some dominator is an instance. It is therefore enough to add
+ * the size at the lower end and to subtract it at the upper end.
  */
 #ifndef DERIVE_CLASS_TREE_H
 #define DERIVE_CLASS_TREE_H
@@ -27,7 +27,7 @@ struct class_tree {
 	uint32_t count;
 	/* superclass, or STORE_NONE if there is none or if it would close a cycle */
 	uint32_t *parent;
-	/* an ancestor further up, which makes it possible to climb many levels in few steps */
+	/* jump pointer: an ancestor further up, so that many levels are climbed in few steps */
 	uint32_t *jump;
 	uint32_t *depth;
 	uint32_t *pre; /* place in preorder, where a class precedes its subclasses */

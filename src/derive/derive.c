@@ -90,7 +90,7 @@ void derive_init(struct derive *derive, struct heap *heap, struct base_work *wor
 
 bool derive_counts(enum derive_view view, uint8_t strength)
 {
-	/* The first view in which a reference of this strength counts. */
+	/* For each strength, the first view in which references of this strength count. */
 	static const enum derive_view first[] = {
 		[STORE_STRONG] = DERIVE_STRONG,       [STORE_SOFT] = DERIVE_SOFT,
 		[STORE_FINALIZER] = DERIVE_FINALIZER, [STORE_WEAK] = DERIVE_WEAK,
@@ -205,8 +205,8 @@ int derive_need_roots(struct derive *derive, struct hdb_error *err)
 	if (r < 0 || !derive->heap->state.takes_orphans || derive->has_orphans ||
 	    derive->is_finding_orphans)
 		return r;
-	derive->is_finding_orphans =
-		true; /* the builder loads the graph, which calls derive_need_roots again */
+	/* building the orphans loads the graph, which calls derive_need_roots again */
+	derive->is_finding_orphans = true;
 	if (!derive_has(derive, STORE_ORPHANS))
 		r = build(derive, &derive_build_orphans, err);
 	derive->is_finding_orphans = false;
@@ -225,7 +225,10 @@ int derive_need(struct derive *derive, enum store_table table, struct hdb_error 
 	enum store_table stack[NEEDS_DEPTH_MAX];
 	size_t depth = 0;
 
-	/* Orphans count as roots, so reachability depends on them, but referrers do not. */
+	/*
+	 * Reachability depends on the orphans, which count as roots. Referrers do not depend on
+	 * them.
+	 */
 	if (derive->heap->state.takes_orphans && builder_of(table) != &derive_build_referrers) {
 		TRY(derive_need_roots(derive, err));
 	}

@@ -120,7 +120,7 @@ int derive_reach(struct derive *derive, bool is_strong, uint32_t ix, uint32_t *p
 /*
  * Searches near the roots for strongly reachable objects. Stops when all searches together have
  * followed references_max references, or earlier if building the table reach.strong is likely to be
- * cheaper. *is_open is false if that table exists or is needed instead.
+ * cheaper. Sets *is_open to false if reach.strong exists or must be used instead.
  */
 int derive_strong_near(struct derive *derive, uint64_t references_max, bool *is_open,
 		       struct hdb_error *err);
@@ -185,9 +185,9 @@ int derive_each_reachable(struct derive *derive, struct base_work *work, derive_
 int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
- * Read native memory in bytes: the memory owned by one object, the memory owned by each object of a
- * block, and the memory retained by an object. An object retains its own native memory and that of
- * all objects that it dominates.
+ * Read native memory in bytes: the first function for one object, the second for each object of a
+ * block, and the third for what an object retains. An object retains its own native memory and that
+ * of all objects that it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,
@@ -258,7 +258,10 @@ int derive_top_level(struct derive *derive, struct store_lists *out, uint32_t *l
 int derive_access(struct derive *derive, bool is_strong, struct graph_access *out,
 		  struct hdb_error *err);
 
-/* References to be ignored. Classes are checked first, so that `keep` is called for few objects. */
+/*
+ * References to be ignored. A check of the class comes first, so that `keep` is called for few
+ * objects.
+ */
 struct derive_filter {
 	/* indexed by class number: nonzero if instances may have ignored references; borrowed */
 	const uint8_t *from_class;

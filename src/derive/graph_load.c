@@ -318,7 +318,10 @@ int derive_row_strong(struct derive_row *row, uint32_t ix, struct graph_near_row
 	class = heap_class(row->derive->heap, row->object.class_no);
 	TRY(store_lists_begin(&row->references, ix, &length, err));
 	out->count = SIZE_MAX;
-	/* The graph contains all references of a big list. */
+	/*
+	 * In the graph, a big list of a reference object contains weak references too, so reading
+	 * it here would give other edges.
+	 */
 	if (length >= row->targets_max || (length > STORE_LIST_BIG && class->strength))
 		return HDB_OK;
 	row->targets.count = 0;

@@ -191,7 +191,7 @@ int derive_heap_totals(struct derive *derive, struct derive_heap_totals *out, st
 
 	if (!derive_has(derive, STORE_WHOLE) && derive_has(derive, STORE_TOTALS))
 		return add_totals(derive, out, err);
-	/* The table can be built only after the classes have been loaded. */
+	/* The classes must be loaded before the table can be built. */
 	TRY(heap_load_classes(derive->heap, err));
 	TRY(derive_need(derive, STORE_WHOLE, err));
 	r = store_record(derive->heap->store, derive_table(derive, STORE_WHOLE), 0, out, err);

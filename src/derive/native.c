@@ -45,7 +45,9 @@ struct native_rule {
 };
 
 static const struct native_rule rules[] = {
-	/* Since Android 10, the lowest bit of the size indicates which allocator was used. */
+	/*
+	 * Since Android 10, the lowest bit of a registered size indicates which allocator was used.
+	 */
 	{ "sun.misc.Cleaner", true, true, "referent", "thunk",
 	  "libcore.util.NativeAllocationRegistry$CleanerThunk", "thunk.this$0.size", "thunk.this$0",
 	  NULL },
@@ -168,7 +170,7 @@ static int add_segment(struct finder *f, uint32_t ix, struct hdb_error *err)
 }
 
 /*
- * Adds the memory of each session, which is the memory of its segments without slices of other
+ * Adds the memory of each session: that of its segments, except segments that are slices of other
  * segments.
  */
 static int add_sessions(struct finder *f, struct hdb_error *err)

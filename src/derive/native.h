@@ -17,8 +17,8 @@ struct derive_native {
 
 /*
  * Which native memory counts: memory recorded by a registry, all memory, or the memory that counts
- * in the size model. The `native` table and every `native` column use the last kind, which is
- * registered memory with ahat's sizes, and all memory with other sizes.
+ * in the size model: registered memory with ahat's sizes, and all memory with other sizes. The
+ * `native` table and every `native` column use the third kind.
  */
 enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NATIVE_COUNTED };
 

@@ -40,7 +40,9 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	TRY(graph_reach_orphans(&rows, derive->heap->roots.bits, derive->work, bits.data, err));
 	/* The graph is no longer needed when the table is written. */
 	graph_rows_release(&rows);
-	/* The boot loader's placeholder is not an object of the dump. */
+	/*
+	 * The placeholder of the boot loader is not an object of the dump, so it is not an orphan.
+	 */
 	base_bit_drop(bits.data, HEAP_BOOT_LOADER);
 	TRY(put_orphans(writer, bits.data, words, err));
 	return store_put_table(writer, STORE_ORPHANS, derive->heap->object_count, err);

@@ -26,7 +26,7 @@
  */
 #define PASSES_MAX 3u
 #define PAIRS_MAX 65536u
-/* The referrer in the mark after the pairs of an object. */
+/* Stands for the referrer in the pair that marks the end of an object's pairs. */
 #define NO_REFERRER UINT32_MAX
 
 struct turn {
@@ -393,7 +393,7 @@ static int find_all_few(struct derive *derive, struct hdb_error *err)
 
 		r = base_vec_push(pairs, &mark, sizeof(mark), err);
 	}
-	/* the pairs of an incomplete pass would look complete */
+	/* remove the pairs of a failed pass, because they would look complete */
 	if (r < 0)
 		pairs->count = before;
 	TRY(r);

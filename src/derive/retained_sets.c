@@ -74,7 +74,7 @@ struct lost_sums {
 };
 
 /*
- * Adds the objects that the sets lose. Nearly all objects are not lost by any set, and a single
+ * Adds the objects that the sets retain. Nearly all objects are retained by no set, and a single
  * comparison skips them.
  */
 static int add_lost(void *ctx, const struct heap_block *block, const uint8_t *reachable,

@@ -2,9 +2,10 @@
  * derive/segments.c - reads foreign-memory segments.
  *
  * A slice is a segment with the session and the unmapper of the segment from which it was taken,
- * but without a reference to that segment. Only the addresses show that both share memory. The
- * session (MemorySessionImpl) of an arena frees the arena's memory. The global session never frees
- * memory. Segments made from addresses that native code returned also have the global session.
+ * but without a reference to that segment. Only the addresses show that the slice and the segment
+ * share memory. The session (MemorySessionImpl) of an arena frees the arena's memory. The global
+ * session never frees memory. Segments made from addresses that native code returned also have the
+ * global session.
  */
 #include "derive/segments.h"
 

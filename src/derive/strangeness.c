@@ -15,7 +15,8 @@
 /* Cost of a reference that is not strange. */
 #define COST_PLAIN 1u
 /*
- * A field of a platform class that is not a collection explains less than an application's field.
+ * Cost of a field of a platform class that is not a collection. It explains less than an
+ * application's field.
  */
 #define COST_PLATFORM 2u
 /*
@@ -30,16 +31,16 @@
 
 /*
  * A search for single paths follows at most one reference per NEAR_PART objects. If it fails, the
- * graph is loaded, and the search continues in it until it has found all paths. It then takes much
- * less time per reference, but loading takes as long as the search so far. NEAR_MAX limits the
- * length of the rows that are read.
+ * graph is loaded, and the search continues in it until it has found all paths. With the graph, the
+ * search takes much less time per reference, but loading the graph takes as long as the search so
+ * far. NEAR_MAX limits the length of the rows that are read.
  */
 #define NEAR_PART 7u
 #define NEAR_MIN 4096u
 #define NEAR_MAX (1u << 22)
 /*
  * After one reference per KINDS_PART objects, the kinds of all objects are read on all threads,
- * because looking up each target takes longer from there on.
+ * because reading the kind of each remaining target separately would take longer.
  */
 #define KINDS_PART 64u
 /* Number of targets of a row between two checks for cancellation. */
@@ -61,7 +62,8 @@ static const struct derive_strange rows[] = {
 #define ROWS BASE_COUNT(rows)
 
 /*
- * Maximum number of number classes: 8 classes of arrays and 3 box classes, in a few class loaders.
+ * Maximum number of classes of numbers: 8 array classes and 3 box classes, each possibly in several
+ * class loaders.
  */
 #define LEAVES 16u
 
@@ -88,7 +90,7 @@ const struct derive_strange *derive_strange_rows(size_t *count)
 struct strangeness {
 	struct derive *derive;
 	uint8_t *kind; /* kind of instances, by class number */
-	/* kinds that the number classes would otherwise have */
+	/* kinds that classes of numbers would have if they were not leaves */
 	uint8_t leaf_as[LEAVES];
 	unsigned leaves;
 	uint8_t cost[KINDS * KINDS];
@@ -448,7 +450,7 @@ static int need_near(struct derive *derive, struct hdb_error *err)
 	if (derive->near || derive->is_near_over)
 		return HDB_OK;
 	TRY(derive_need_roots(derive, err));
-	/* Orphans are roots without records, and there may be very many. */
+	/* An orphan is a root without a root record, and there may be very many orphans. */
 	derive->is_near_over = derive->main || derive_has(derive, STORE_REACH_STRONG) ||
 			       derive->heap->roots.count > references_max ||
 			       derive->heap->state.takes_orphans;

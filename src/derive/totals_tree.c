@@ -61,7 +61,7 @@ struct opened {
 	uint32_t end, class_no;
 };
 
-/* A range of preorder numbers. Any thread may prepare it. */
+/* A range of preorder numbers, which any thread may prepare. */
 struct range_slot {
 	struct graph_child_range leaves;
 	struct inner_row *inner;

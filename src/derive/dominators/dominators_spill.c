@@ -204,7 +204,8 @@ static int add_to_dominator(struct spilled *p, uint32_t base, uint32_t k, struct
 		[SUM_UNITS] = p->units[k],
 	};
 
-	assert(dominator < base + k); /* dominators have lower preorder numbers */
+	/* a dominator has a lower preorder number than the objects it dominates */
+	assert(dominator < base + k);
 	if (dominator == 0)
 		return add_row(p, p->ix[k], p->ix[k], p->below[k], err);
 	if (dominator < base)
