@@ -36,8 +36,8 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 		(void)snprintf(name, NAME_MAX_BYTES, "unknown-name@0x%" PRIx64,
 			       class->out.class_id);
 		/*
-		 * A missing class that only other records mention is reported as another kind of
-		 * problem (class_invent.c).
+		 * A class without a CLASS_DUMP record is reported as another kind of problem
+		 * (class_invent.c).
 		 */
 		return class->has_dump ? import_problem(im,
 							&(struct import_trouble){

@@ -51,7 +51,7 @@ struct import_class {
 	 */
 	uint32_t tail_size_at;
 	uint8_t known;           /* see layout/layout_known.h */
-	uint64_t instance_count; /* number of instances, counted in the pass over objects */
+	uint64_t instance_count; /* number of instances, as counted in the pass over objects */
 	/* flat fields declared by the class: entries of import.flat.fields */
 	uint32_t first_flat, flat_count;
 	/* for arrays of flat values, class of the elements; otherwise STORE_NONE */
@@ -78,7 +78,7 @@ struct import_text_place {
 	uint32_t no;
 };
 
-/* On Android, objects after this offset belong to another heap. */
+/* An Android heap, to which the objects after this offset belong. */
 struct import_heap_switch {
 	uint64_t offset;
 	uint32_t heap_no; /* number in the `heaps` table, plus 1 */
@@ -100,9 +100,9 @@ struct import_origin {
 	enum hprof_redaction redaction; /* as recorded in the dump */
 	struct hprof_phd phd;           /* as recorded in the dump */
 	enum base_packing packing;      /* compression of the file */
-	/* whether the dump is not a file and cannot be opened again by name */
+	/* whether the dump is not a regular file and therefore cannot be opened again by name */
 	bool is_pipe;
-	/* whether the database contains the dump, which `source` then reads from there */
+	/* whether the database contains the dump; `source` then reads the dump from the database */
 	bool is_kept;
 	/* size of the file, compressed if the file is compressed; 0 for a pipe */
 	uint64_t file_bytes;
@@ -214,9 +214,7 @@ struct import_evidence {
 	/* number of object arrays that would overlap the next object if references had 8 bytes */
 	uint64_t wide_overlaps;
 	/* number of distances between neighbours, by number of low zero bits */
-	uint64_t low_bits[IMPORT_LOW_BITS +
-			  /* number of distances between neighbours, by number of low zero bits */
-			  1];
+	uint64_t low_bits[IMPORT_LOW_BITS + 1];
 	struct import_zeroed zeroed;
 	uint64_t zeroed_end; /* largest end so far, updated by all threads */
 	/* value that all array elements have so far, updated by all threads; see zeroed.c */

@@ -27,7 +27,7 @@ int import_counts_begin(struct import *im, struct hdb_error *err)
 	for (unsigned width = 1; width < 16; width++)
 		counts->period[width] = layout_array_period(counts->modulus, width);
 	counts->period[0] = layout_stack_chunk_period(counts->modulus);
-	/* Flat elements may have any width. */
+	/* Elements that are flat values may have any width. */
 	counts->reference_bytes = im->flat.last ? 1 : 4;
 	return HDB_OK;
 }

@@ -84,7 +84,7 @@ static inline struct import_count *import_counts_place(struct import_counting *c
 	return &c->cache[((key >> 32) * 8 + (key & ((1u << 29) - 1))) % IMPORT_COUNT_CACHE];
 }
 
-/* Returns the cache entry for objects of this kind, or NULL if it is not in the cache. */
+/* Returns the cache entry for the objects with this key, or NULL if the cache has none. */
 static inline struct import_count *import_counts_find(struct import_counting *c,
 						      const struct store_object *o)
 {

@@ -217,8 +217,8 @@ int import_flat_end(struct import *im, struct hdb_error *err)
 			continue;
 		class->flat_element_no = class_of(im, &view, im->flat.element[no]);
 		/*
-		 * The distance was computed for elements of 4 and 8 bytes, but the actual width
-		 * differs.
+		 * The distance was computed for elements of 4 and 8 bytes, but flat elements have
+		 * another width, so the distance is not used.
 		 */
 		class->distance.count = 0;
 	}

@@ -20,8 +20,8 @@
 
 /*
  * The set becomes sparse when dense chunks take more than DENSE_FREE_BYTES plus DENSE_BYTES_PER_ID
- * for each ID, which is twice the size of a sorted array. Neither form is therefore ever much worse
- * than the other.
+ * for each ID, which is twice the size of a sorted array. The chosen form therefore never takes
+ * much more memory than the other form would.
  */
 #define DENSE_FREE_BYTES (16u << 20)
 #define DENSE_BYTES_PER_ID 16

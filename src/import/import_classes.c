@@ -63,9 +63,7 @@ static int number_classes(struct import *im, struct hdb_error *err)
 	uint32_t *noted[NOTED] = { &im->known.class_no, &im->known.loader_no,
 				   &im->known.object_no };
 	uint64_t noted_id[NOTED];
-	/*
-	 * Objects of a class whose ID has changed still refer to the class by the ID in the dump.
-	 */
+	/* Classes whose ID has changed. Their objects still refer to them by the ID in the dump. */
 	BASE_SCOPED(base_vec_release) struct base_vec renamed = { 0 };
 
 	for (unsigned t = 0; t < 16; t++)
@@ -282,7 +280,7 @@ static int finish_ids(struct import *im, struct hdb_error *err)
 	TRY_ERRORS(import_idset_add(&im->ids, 0, err));
 	TRY(import_invent_classes(im, err));
 	TRY(import_idset_finish(&im->ids, &more, err));
-	assert(!more); /* only new IDs were added */
+	assert(!more); /* only new IDs were added, so none of them was a duplicate */
 	im->object_count = (uint32_t)im->ids.count;
 	return HDB_OK;
 }

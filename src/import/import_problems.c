@@ -1,4 +1,7 @@
-/* import/import_problems.c - records the problems of a dump and the resulting losses. */
+/*
+ * import/import_problems.c - records the problems of a dump, and which data is lost because of
+ * them.
+ */
 #include "import/context.h"
 
 #include <stdarg.h>

@@ -394,8 +394,8 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 					p.first != chosen.first || p.last != chosen.last)))
 			continue;
 		/*
-		 * Overloads without line ranges are alternatives that do not call each other, so
-		 * only the first one in the file is used.
+		 * Methods of the same name without line ranges are alternatives and do not call
+		 * each other, so only the first one in the file is used.
 		 */
 		if (!p.has_range)
 			count = 0;

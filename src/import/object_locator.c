@@ -380,7 +380,7 @@ int import_locator_finish(struct import_locator *locator, const struct idset *id
 	assert(ids->is_finished);
 	if (!locator->is_disordered)
 		TRY(order(locator, ids, blocks, err));
-	/* `order` may have discarded the pieces. */
+	/* The call of `order` may have discarded the pieces. */
 	if (locator->is_disordered)
 		TRY(locate_all(locator, ids, work, err));
 	base_vec_release(&locator->extents);
@@ -394,7 +394,7 @@ void import_locator_begin(struct import_piece_reader *reader, const struct impor
 {
 	const uint64_t block = first_ix / locator->block_objects;
 
-	/* All requested objects belong to one block, so the pieces of that block are read. */
+	/* All requested objects belong to one block, so only the pieces of that block are read. */
 	assert(first_ix % locator->block_objects + wanted->count <= locator->block_objects);
 	*reader = (struct import_piece_reader){
 		.locator = locator,
@@ -434,7 +434,7 @@ static bool next_piece(struct import_piece_reader *reader)
 
 	if (!reader->locator->is_disordered)
 		return next_of_pieces(reader);
-	/* In a disordered dump, each requested object counts as a separate piece. */
+	/* In a disordered dump, every requested object is treated as a piece of its own. */
 	while (reader->next < reader->last) {
 		const uint32_t i = reader->next++;
 		const uint64_t ix = reader->first_ix + i;

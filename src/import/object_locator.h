@@ -44,11 +44,11 @@ struct import_locator {
 	struct base_vec extents; /* struct import_extent in file order */
 	uint64_t object_count;
 	bool is_disordered;
-	/* ordered dumps: the pieces of each block; valid after import_locator_finish */
+	/* for ordered dumps, the pieces of each block; valid after import_locator_finish */
 	/* by block, with one extra entry: index of the block's first piece in `numbers` */
 	uint32_t *first;
 	uint32_t *numbers; /* numbers of pieces */
-	/* disordered dumps: offsets by object index */
+	/* for disordered dumps, offsets by object index */
 	struct base_big low; /* uint32_t: low 32 bits of the offset */
 	/* upper part: uint8_t, or uint32_t for files over 1 TiB; unused up to 4 GiB */
 	struct base_big high;

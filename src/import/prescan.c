@@ -11,8 +11,8 @@
 #include <assert.h>
 
 /*
- * Number of bytes of a chunk that are searched for the first sub-record. If none is found, the
- * chunk is probably part of a long array.
+ * Number of bytes of a chunk that are searched for the first sub-record. If these bytes contain no
+ * sub-record, the chunk is probably part of a long array.
  */
 #define SYNC_BYTES (128u << 10)
 /*
@@ -41,7 +41,10 @@ static inline bool quick(const struct import_prescan *a, unsigned id_size, uint6
 			 struct hprof_sub *sub)
 {
 	const struct base_view *view = &a->view;
-	/* Only the walk knows where the heap record ends. */
+	/*
+	 * The end of the heap record is known only to the walk, so the limit is the end of the
+	 * file.
+	 */
 	const struct hprof_range range = { at, view->src->size };
 
 	if (at < view->start || at > view->end)
@@ -289,7 +292,8 @@ static int read_run(struct import_prescan *a, unsigned id_size, uint64_t *at, ui
 			 .first_id = a->ids.count,
 			 .first_class = a->classes.count,
 			 .first_piece = a->pieces.count },
-		.limit = a->view.src->size, /* only the walk knows where the heap record ends */
+		/* the end of the heap record is known only to the walk */
+		.limit = a->view.src->size,
 		.next = *at,
 	};
 	const uint64_t stop = until - *at < PRESCAN_RUN_BYTES ? until : *at + PRESCAN_RUN_BYTES;
@@ -337,7 +341,7 @@ int import_prescan_read(struct import_prescan *a, const struct hprof_file *file,
 	a->runs.count = a->ids.count = a->classes.count = a->pieces.count = 0;
 	free_slots(a);
 	if (file->is_emptied)
-		return HDB_OK; /* the fast parser requires complete arrays */
+		return HDB_OK; /* the fast parser cannot read arrays without elements */
 	/* Maps all pages of the range in one call, so that reading them causes no page faults. */
 	if (file->source->touch)
 		file->source->touch(file->source, from, until - from);

@@ -118,8 +118,8 @@ static int class_of(struct import *im, struct block_builder *m, uint64_t class_i
 }
 
 /*
- * Returns the value of the field at tail_size_at: a number of stack words or of bytes. Negative
- * values occur only in damaged dumps and count as 0.
+ * Returns the value of the field at tail_size_at: a number of stack words or bytes. Negative values
+ * occur only in damaged dumps and count as 0.
  */
 static uint64_t tail_size(const uint8_t *value)
 {
@@ -246,7 +246,7 @@ int import_note_missing(struct slot *s, uint64_t id, uint32_t ix, struct hdb_err
 	const struct missing m = { .id = id, .from_ix = ix };
 
 	s->missing_count++;
-	/* The whole list is limited to this many entries, so one buffer suffices. */
+	/* The list for the whole dump has at most this many entries, so a block needs no more. */
 	if (s->missing.count >= IMPORT_DANGLING_MAX)
 		return HDB_OK;
 	return base_vec_push(&s->missing, &m, sizeof(m), err);

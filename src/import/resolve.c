@@ -28,12 +28,11 @@ struct resolve {
 	struct slot *slots;
 	struct block_builder *builders; /* one per thread */
 	unsigned slot_count, builder_count;
-	struct block_builder **
-		/*
-		 * used as a stack, so that the most recently used builder, whose data may still be
-		 * in a core's cache, is used first
-		 */
-		free_builders;
+	/*
+	 * A stack of free builders. The most recently used builder comes first, because its data
+	 * may still be in a core's cache.
+	 */
+	struct block_builder **free_builders;
 	unsigned free_count;
 	pthread_mutex_t lock;  /* protects free_builders and free_count */
 	struct base_view view; /* used by the writing thread */
@@ -321,7 +320,10 @@ static int put_odd(struct import *im, struct block_builder *m, uint32_t i,
 static int write_lists(struct import *im, struct block_builder *m, struct hdb_error *err)
 {
 	struct slot *s = m->out;
-	/* long arrays are in index order; lists that were held back are appended after them */
+	/*
+	 * `big` contains the long arrays in index order; lists that were held back are appended
+	 * after these arrays
+	 */
 	const size_t arrays = s->big.count;
 	uint32_t next_class = class_from(im, m->first_ix);
 	size_t array = 0;

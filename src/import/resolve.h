@@ -255,7 +255,7 @@ int import_find_rest(struct import *im, struct block_builder *m, struct hdb_erro
  */
 int import_take_rest(struct import *im, struct block_builder *m, struct hdb_error *err);
 
-/* A value that is larger than any byte value + 1. See zeroed.c. */
+/* A value above the maximum of a byte value plus 1. See zeroed.c. */
 #define IMPORT_FILL_VARIES 0x200u
 /*
  * zeroed.c: finds the end of an array's contents, and checks whether all arrays contain only one

@@ -74,7 +74,7 @@ static void note_lost(struct scan *s, const struct hprof_problem *p)
 	case HPROF_PROBLEM_TRAILING_BYTES:
 	case HPROF_PROBLEM_COMPRESSION:
 	case HPROF_PROBLEM_EMPTIED:
-		break; /* these records contain no objects */
+		break; /* damage of these kinds does not lose any objects */
 	}
 }
 

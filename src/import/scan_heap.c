@@ -200,8 +200,8 @@ int import_scan_sub(struct scan *s, struct hdb_error *err)
 		if (sub->tag >= HPROF_ROOT_INTERNED_STRING && sub->tag <= HPROF_ROOT_UNREACHABLE)
 			s->im->origin.is_android = true;
 		/*
-		 * Despite its name, this record does not describe a root: it states that nothing
-		 * refers to the object.
+		 * Despite its name, ROOT UNREACHABLE does not describe a root: it states that
+		 * nothing refers to the object.
 		 */
 		return sub->tag == HPROF_ROOT_UNREACHABLE ? HDB_OK : scan_root(s, sub, err);
 	}

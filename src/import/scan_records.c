@@ -221,8 +221,8 @@ static int scan_start_thread(struct scan *s, const struct hprof_record *rec, str
 	TRY(hprof_read_start_thread(&im->file, &s->view, rec, &start, err));
 	TRY(import_thread_of(im, start.thread_serial, &thread, err));
 	/*
-	 * The THREAD_OBJECT root in the heap dump is more recent, regardless of its position in the
-	 * file.
+	 * The THREAD_OBJECT root in the heap dump is more recent than this record, regardless of
+	 * its position in the file.
 	 */
 	if (base_idmap_get(&im->records.thread_roots, start.thread_serial) == BASE_IDMAP_NONE) {
 		thread->object_id = start.thread_id;
@@ -287,7 +287,10 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 {
 	if (rec->tag == HPROF_UTF8)
 		return scan_utf8(s, rec, err);
-	/* Other records may refer to strings. */
+	/*
+	 * Any record other than a string may refer to the strings before it, so add them to the map
+	 * first.
+	 */
 	TRY(import_scan_texts(s, err));
 	switch (rec->tag) {
 	case HPROF_LOAD_CLASS:

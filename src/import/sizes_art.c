@@ -71,7 +71,7 @@ void import_mark_embedded(struct import *im, struct block_builder *m, uint32_t i
 	}
 	no = base_idmap_get(&im->class_map, id - CLASS_OVERHEAD_AT);
 	o->is_embedded = no != BASE_IDMAP_NONE;
-	/* a class has only one such array, so two threads never write the same field */
+	/* a class has only one such array, so two threads never write to the same class */
 	if (o->is_embedded && o->length * o->body_size < UINT32_MAX)
 		import_class_at(im, no)->overhead_bytes = (uint32_t)(o->length * o->body_size);
 }

@@ -35,8 +35,8 @@
 #define ODD_SHARE 1000u
 #define ODD_MAX 8u
 /*
- * If IDs are addresses, at most one in this many objects is not a flat value and has an ID that is
- * not a multiple of 8.
+ * One in this many objects may have an ID that is not a multiple of 8 although the object is not a
+ * flat value. If there are more, IDs are not addresses.
  */
 #define ODD_IDS_SHARE 100u
 /* Maximum number of candidates: header sizes x reference widths x versions. */
@@ -80,7 +80,7 @@ struct search {
 	unsigned chosen;
 };
 
-/* Returns the value of a score. Contradictions count much more than agreement. */
+/* Returns the value of a score, in which contradictions count much more than agreement. */
 static int64_t worth(const struct sizes_score *score)
 {
 	return (int64_t)(score->exact + score->tight_arrays) -

@@ -22,7 +22,7 @@ struct loop {
 	uint64_t known_end;
 	uint64_t *raw; /* the contents of m->raw */
 	size_t raw_count;
-	size_t raw_until; /* value of raw_count up to which the references of one more object fit */
+	size_t raw_until; /* limit of raw_count up to which the references of one more object fit */
 	uint32_t i;       /* index within the block of the next object */
 };
 
@@ -67,7 +67,10 @@ static ALWAYS_INLINE bool note_array(struct block_builder *m, const struct store
 /* Starts counting instances with a different distance. */
 static bool change_usual(struct block_builder *m, struct builder_class *class, uint64_t distance)
 {
-	/* If this call fails, import_take_next, which then reads the object, fails too. */
+	/*
+	 * If this call fails, the object is read by import_take_next, which fails with the same
+	 * error.
+	 */
 	if (distance > UINT32_MAX || import_note_usual(m, class, NULL) != HDB_OK)
 		return false;
 	base_bit_put(m->unnoted, (uint64_t)(class - m->classes));
