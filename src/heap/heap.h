@@ -44,7 +44,7 @@ struct heap_offsets {
 	uint64_t offset[PACK_GROUP];
 };
 
-/* What the reader of any answer should know about the dump. */
+/* Facts about the dump that the reader of any answer should know. */
 struct heap_state {
 	/*
 	 * message if the dump file has changed since the import; NULL if it is the same or missing
@@ -80,7 +80,7 @@ struct heap_state {
 /* Restricts passes over objects to a single Android heap. */
 struct heap_filter {
 	bool is_on; /* whether heap_read_block excludes objects of other heaps (HEAP_LEFT_OUT) */
-	/* whether only rows are filtered (with heap_passes_over), while passes see all objects */
+	/* whether passes see all objects, and only rows are filtered (with heap_passes_over) */
 	bool is_choosing;
 	uint32_t heap_no; /* the selected heap, as in struct heap_object */
 };

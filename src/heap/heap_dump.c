@@ -189,8 +189,8 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 		base_source_close(heap->dump.source);
 		heap->dump.source = NULL;
 		/*
-		 * A missing dump only means that values are not shown, but system failures are
-		 * errors.
+		 * Without the dump, values are not shown, which is not an error. A system failure
+		 * is an error.
 		 */
 		if (r == HDB_ENOMEM || r == HDB_EIO || r == HDB_ECORRUPT)
 			return store_fail(heap->store, &why, err);
@@ -205,8 +205,9 @@ int heap_open_dump(struct heap *heap, struct hdb_error *err)
 /* ---- reading ahead ---- */
 
 /*
- * Prefetches the part of the dump that a block needs, judging by a few of its offsets. If these are
- * far apart, the objects are scattered, and reading the whole range would cost more than it saves.
+ * Prefetches the part of the dump that a block needs, judging by a few of its offsets. If these
+ * offsets are far apart, the objects are scattered, and reading the whole range would cost more
+ * than it saves.
  */
 void heap_prefetch_block(struct heap *heap, uint32_t block_no)
 {

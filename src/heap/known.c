@@ -469,7 +469,7 @@ int heap_static_object(struct heap *heap, const char *class_and_field, uint32_t 
 
 /* ---- rows of known classes ---- */
 
-/* Returns the row for this class itself. Sets `row` to HEAP_NONE if there is none. */
+/* Returns the row for this class itself. Its `row` is HEAP_NONE if the table has no such row. */
 static struct heap_known_row own_row(struct heap *heap, uint32_t class_no,
 				     const struct heap_known_rows *known)
 {

@@ -87,8 +87,8 @@ bool heap_is_value_class(const char *class_name)
 	const size_t size = strlen(class_name);
 
 	/*
-	 * An array belongs to the object that refers to it. But an element class from the
-	 * application identifies the owner.
+	 * An array belongs to the object that refers to it. Exception: if the element class belongs
+	 * to the application, it identifies the owner.
 	 */
 	if (size > 2 && strcmp(class_name + size - 2, "[]") == 0)
 		return heap_is_platform_class(class_name);

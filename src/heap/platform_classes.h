@@ -19,8 +19,8 @@ bool heap_is_platform_class(const char *class_name);
 bool heap_is_library_class(const char *class_name);
 
 /*
- * Return whether a class, or the class of a method, is the application's own, so not of the
- * platform or generated for a lambda. The first accepts libraries too.
+ * Return whether a class, or the class of a method, belongs to the application rather than to the
+ * platform, and was not generated for a lambda. The first function accepts library classes too.
  */
 bool heap_is_own_class(const char *class_name);
 bool heap_is_application_class(const char *class_name);

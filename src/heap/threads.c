@@ -35,7 +35,7 @@ int heap_thread(struct heap *heap, uint64_t no, struct store_thread *out, struct
 	return check_thread(heap, no, out, err);
 }
 
-/* Finds a record by its first member, a u32 that the table is sorted by. */
+/* Finds a record in a table that is sorted by its first member, a u32. */
 static int find_serial(struct heap *heap, enum store_table table, uint32_t serial, void *out,
 		       struct hdb_error *err)
 {
@@ -248,7 +248,7 @@ int heap_own_frame(struct heap *heap, const struct store_trace *trace, uint32_t 
 		if (r != HDB_OK)
 			break;
 		TRY(heap_frame_text(heap, &frame, to.buf, to.size, err));
-		/* the class that the JVM generates for a lambda has no source */
+		/* the JVM generates such a class for a lambda, so it has no source */
 		if (!heap_is_own_class(to.buf))
 			continue;
 		if (!heap_is_library_class(to.buf))

@@ -37,7 +37,10 @@
 	    .next = "next", .flags = HEAP_HASHED | HEAP_PART)
 #define LINKED(name, what, length, from, item, link) \
 	ROW(name, what, HEAP_LINKED, .size = length, .store = from, .value = item, .next = link)
-/* A queue that unlinks nodes lazily, so a node without an item is not an element. */
+/*
+ * A queue that unlinks nodes lazily: a node without an item remains in the list but is not an
+ * element.
+ */
 #define LAZY(name, from, item, link) \
 	ROW(name, HEAP_QUEUE, HEAP_LINKED, .store = from, .value = item, .next = link, \
 	    .flags = HEAP_SKIPS_NULL)

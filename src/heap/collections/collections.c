@@ -9,11 +9,15 @@
 
 /* Maximum number of nested wrappers. In a damaged dump a wrapper may wrap itself. */
 #define WRAPPERS_MAX 16
-/* Maximum number of cells in a striped counter. Real ones have at most one cell per processor. */
+/*
+ * Maximum number of cells in a striped counter. Real counters have at most one cell per processor.
+ */
 #define CELLS_MAX 1024u
-/* Maximum number of parts to add up. Real maps have only a few per processor. */
+/*
+ * Maximum number of parts whose sizes are added up. Real maps have only a few parts per processor.
+ */
 #define PARTS_MAX 4096u
-/* The class of array that some queues consist of. */
+/* Class of the arrays that form some queues. */
 #define LINKED_ARRAY "java.util.concurrent.atomic.AtomicReferenceArray"
 
 const char *heap_collection_kind_name(enum heap_collection_kind kind)
@@ -159,7 +163,7 @@ static int size_of_ring(struct heap *heap, struct heap_collection *c, struct hdb
 }
 
 /*
- * Counts the bits of a single word. Those of arrays are counted only on request
+ * Counts the set bits of a single word. The bits of arrays are counted only on request
  * (heap_collection_count).
  */
 static int size_of_word(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
@@ -295,14 +299,19 @@ static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t 
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/* entries are objects of the heap, and an array has at least as many slots as elements */
+	/*
+	 * each entry is an object of the heap, and an array has at least as many slots as elements
+	 */
 	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
 			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 						    heap->object_count;
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/* Elements of these shapes need not be objects, so the number of objects is no limit. */
+	/*
+	 * Elements of these shapes need not be objects, so the number of objects does not limit
+	 * them.
+	 */
 	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
 		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
@@ -417,7 +426,7 @@ static int open_plain(struct heap *heap, uint32_t ix, struct heap_collection *c,
 	return find_size(heap, c, err);
 }
 
-/* Opens part number `no`, or returns HDB_NOTFOUND if the slot has none. */
+/* Opens part number `no`, or returns HDB_NOTFOUND if the slot is empty. */
 static int open_part(struct heap *heap, const struct heap_collection *c, uint64_t no,
 		     struct heap_collection *part, struct hdb_error *err)
 {
@@ -461,8 +470,8 @@ static int add_parts(struct heap *heap, struct heap_collection *c, struct hdb_er
 }
 
 /*
- * Returns HDB_NOTFOUND for an array whose last slot refers to the next array of the same class: it
- * is a part of a queue.
+ * Returns HDB_NOTFOUND for an array whose last slot refers to the next array of the same class:
+ * such an array is a part of a queue.
  */
 static int check_part(struct heap *heap, const struct heap_collection *c, struct hdb_error *err)
 {

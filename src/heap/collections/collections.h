@@ -16,9 +16,11 @@ enum heap_collection_kind { HEAP_LIST, HEAP_SET, HEAP_MAP, HEAP_QUEUE, HEAP_BITS
 enum heap_collection_shape {
 	HEAP_EMPTY, /* always empty: the class stores no elements */
 	HEAP_WRAP,  /* a wrapper: the elements are in the collection at `store` */
-	/* elements of the array at `store`, starting at index `first` and wrapping around */
+	/* elements of the array at `store`, which start at index `first` and wrap around */
 	HEAP_ARRAY,
-	/* in any slot of the array at `store`, with keys in the array at `key`, if given */
+	/*
+	 * elements in any slots of the array at `store`, with keys in the array at `key`, if given
+	 */
 	HEAP_SLOTS,
 	HEAP_PAIRS, /* keys and values alternate in the array at `store` */
 	/*
@@ -66,7 +68,7 @@ enum heap_part_kind {
 	HEAP_PART_END,  /* marks the end */
 	HEAP_PART_IF,   /* no element: if `field` is null or 0, the node ends here */
 	HEAP_PART_SKIP, /* no element: this number of the following elements is skipped */
-	HEAP_PART_ITEM, /* the element in `field`, with the key in `with` if given */
+	HEAP_PART_ITEM, /* the element in `field`, with its key in `with` if given */
 	/* no element: the number in `field` is added to the base of the numbers below this node */
 	HEAP_PART_SUM,
 	HEAP_PART_NUMBERED, /* the element in `field`, whose key is the number of this node */

@@ -197,7 +197,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	e->unknown = NULL;
 	e->frames = (struct base_vec){ 0 };
 	e->rule = NULL;
-	/* Perhaps no part of a partitioned collection can be read. */
+	/* A partitioned collection may have no readable part. */
 	e->depth = 0;
 	begin_chain(e, HEAP_NONE);
 	heap_chunk_open(&e->store, HEAP_NONE);
@@ -302,7 +302,10 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 		return HDB_NOTFOUND;
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
-	/* An object without a key is not an entry, but a marker that a map uses while resizing. */
+	/*
+	 * A map uses an object without a key as a marker while it is being resized. Such an object
+	 * is not an entry.
+	 */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
 		return HDB_NOTFOUND;
 	return HDB_OK;

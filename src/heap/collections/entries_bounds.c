@@ -12,7 +12,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum number of bytes of a string to compare. If these are equal, the order is unknown. */
+/*
+ * Maximum number of bytes of each string that are compared. If all of these bytes are equal, the
+ * order is unknown.
+ */
 #define TEXT_SIZE 4096
 
 static const char NO_ORDER[] = "the bounds cannot be compared because the order of the keys is "
@@ -25,7 +28,7 @@ static const char *const bound_fields[2] = { "lo", "hi" };
 static const char *const open_fields[2] = { "fromStart", "toEnd" };
 static const char *const included_fields[2] = { "loInclusive", "hiInclusive" };
 
-/* Classes with a natural order, and the field that it follows. */
+/* Classes with a natural order, and the field that determines the order. */
 static const struct {
 	const char *class_name, *field;
 } orders[] = {

@@ -83,8 +83,8 @@ static struct heap_as as_of(const struct heap_frame *f)
 }
 
 /*
- * Reads the number at a path. Sets *out to 0 if there is none or it is negative. Without a path,
- * leaves *out unchanged.
+ * Reads the number at a path. Sets *out to 0 if there is no number or the number is negative.
+ * Without a path, leaves *out unchanged.
  */
 static int number_at(struct heap_entries *e, const struct heap_frame *f, const char *path,
 		     uint64_t *out, struct hdb_error *err)
@@ -513,7 +513,7 @@ static int next_of_rope(struct heap_entries *e, struct heap_frame *f, uint64_t a
 	uint64_t skip;
 	int r;
 
-	/* The first `base` elements do not exist, and neither do arrays of only such elements. */
+	/* Neither the first `base` elements nor arrays of only such elements exist. */
 	skip = f->base;
 	if (skip >> shift) {
 		f->base = skip - (1ull << shift);
@@ -582,11 +582,14 @@ static int set_number(struct heap_entries *e, uint64_t base, uint64_t low)
 	return HDB_OK;
 }
 
-/* Enters the next container. A parallel array of the node contains the high bits of its numbers. */
+/*
+ * Enters the next container. A parallel array of the node contains the high bits of the container's
+ * numbers.
+ */
 static int next_container(struct heap_entries *e, const struct heap_frame *f,
 			  const struct heap_part *part, uint64_t at, struct hdb_error *err)
 {
-	/* The node with both arrays is below the array on the stack. */
+	/* The node that has both arrays is below the array on the stack. */
 	const struct heap_frame node =
 		e->frames.count > 1 ?
 			*base_vec_at(&e->frames, struct heap_frame, e->frames.count - 2) :

@@ -75,7 +75,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
-	/* If the value that marks free slots is itself an element, a flag is set. */
+	/* A flag is set if the value that marks free slots is itself an element. */
 	if (e->at == e->slots && e->rule->free && e->has_extra) {
 		e->has_extra = e->has_key = false;
 		e->value = (struct heap_value){ .type = e->store.type,

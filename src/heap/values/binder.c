@@ -85,7 +85,7 @@ bool heap_value_binder_proxy(const struct heap_shown *o, char *buf, size_t size)
 	const char *name;
 
 	if (!o->heap->values.has_binder_proxies) {
-		/* If this fails, use the proxies found so far. */
+		/* After a failure, use the proxies found so far. */
 		if (load_proxies(o->heap) == HDB_ENOMEM)
 			(void)heap_fail_memory(o->heap, "binders", sizeof(*proxy), NULL);
 		base_vec_sort(proxies, sizeof(*proxy), compare);
@@ -113,7 +113,7 @@ void heap_value_overhead(struct heap *heap, uint32_t ix, char *buf, size_t size)
 	uint64_t id;
 	uint32_t class_ix;
 
-	/* The array's ID is the class's ID plus 1. */
+	/* The ID of the array is the ID of the class plus 1. */
 	if (heap_id(heap, ix, &id, NULL) != HDB_OK ||
 	    heap_find(heap, id - 1, &class_ix, NULL) != HDB_OK ||
 	    heap_object(heap, class_ix, &object, NULL) != HDB_OK || object.kind != STORE_CLASS)

@@ -27,13 +27,13 @@
  * demand.
  */
 #define PLAN_FIELDS_MAX (1u << 20)
-/* Number of array elements that are read at a time. */
+/* Number of elements of an array that are read at a time. */
 #define ELEMENTS 512
 
 /*
- * Number of references from which an object gets an index by target, if references to one target
- * are requested: a join requests all targets one after another. The indexes of the last INDEXES
- * such objects are kept.
+ * An object with more than this many references gets an index by target if references to a single
+ * target are requested, because a join requests all targets one after another. The indexes of the
+ * last INDEXES such objects are kept.
  */
 #define INDEXED_MIN 256
 #define INDEXES 8
@@ -54,7 +54,7 @@ struct plan {
 	struct field fields[];
 };
 
-/* A reference that is not in a field. */
+/* A reference that no field contains. */
 struct edge {
 	uint32_t from, to;
 	const char *name;
@@ -385,7 +385,7 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 
 /* ---- the references of an object ---- */
 
-/* Finds the record of the object. Without one, it has neither fields nor elements. */
+/* Finds the record of the object. An object without a record has neither fields nor elements. */
 static int begin_body(struct heap_named_references *n, struct hdb_error *err)
 {
 	struct heap *heap = n->heap;

@@ -28,7 +28,7 @@ const struct heap_string_layout *heap_string_layout(const struct heap *heap, uin
 
 /* A string's characters and the array that contains them. */
 struct heap_string {
-	/* false if the characters are not in the dump; the other members are then undefined */
+	/* whether the characters are in the dump; if not, the other members are undefined */
 	bool has_chars;
 	struct heap_chars chars;
 	uint32_t array_ix;    /* array that contains the characters */

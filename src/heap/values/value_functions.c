@@ -1,5 +1,5 @@
 /*
- * heap/values/value_functions.c - functions for the templates of values.rows, for values that
+ * heap/values/value_functions.c - functions that the templates in values.rows call for values that
  * fields and literal text cannot express. The formats are those of toString. Times are in UTC.
  */
 #include "heap/threads.h"

@@ -98,8 +98,8 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 	unsigned size;
 
 	/*
-	 * The class is stepped here, because declaring_no belongs to the previous field until the
-	 * next call.
+	 * The step to the superclass happens here, because declaring_no must describe the previous
+	 * field until this call.
 	 */
 	if (!f->is_static)
 		next_class(f);
@@ -114,7 +114,7 @@ int heap_fields_next(struct heap_fields *f, struct hdb_error *err)
 		return HDB_OK;
 	size = hprof_type_size(f->field.type, f->heap->id_size);
 	if (!size || f->offset > f->end || size > f->end - f->offset)
-		return HDB_END; /* a short instance, which the import has reported */
+		return HDB_END; /* the instance is too short, which the import has reported */
 	const uint8_t *p = base_view_at(&f->heap->dump.view, f->offset, size, err);
 	if (!p)
 		return HDB_ETRUNC;
