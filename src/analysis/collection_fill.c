@@ -70,7 +70,10 @@ static int slot_bytes(const struct session *session, const struct heap_collectio
 	if (c->array_ix == HEAP_NONE)
 		return HDB_OK;
 	TRY(heap_object(session->heap, c->array_ix, &array, err));
-	/* Lists that were created empty share one empty array, which none of them owns. */
+	/*
+	 * Lists that were created empty share one empty array, which does not belong to any of
+	 * them.
+	 */
 	*array_bytes = array.length ? array.shallow_bytes : 0;
 	if (array.kind == STORE_PRIMITIVE_ARRAY)
 		*bytes = hprof_type_size(heap_class(session->heap, array.class_no)->element_type,
@@ -88,7 +91,7 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* A collection that is part of another collection is counted with that collection. */
+	/* A collection that is part of another collection is counted as part of the latter. */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);

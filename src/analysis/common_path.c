@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-/* An object is common to the paths if more than this share of them passes the object (MAT: 0.8). */
+/* An object is common to the paths if more than this share of the paths contains it (MAT: 0.8). */
 #define COMMON_NUMERATOR 8u
 #define COMMON_DENOMINATOR 10u
 /*

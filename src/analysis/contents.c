@@ -28,7 +28,7 @@
 /* Number of bytes in the sort key, which consists of the hash and the index. */
 #define HASH_BYTES 16u
 #define KEY_BYTES 20u
-/* Maximum length of a run that is sorted by insertion sort. */
+/* Maximum length of a run of records that is sorted by insertion sort. */
 #define SHORT_RUN 24u
 
 struct reading {
@@ -412,7 +412,7 @@ static int prepare(struct reading *s, unsigned *threads_max, struct hdb_error *e
 	if (!heap->object_count)
 		return HDB_OK;
 	TRY(BASE_ALLOC(s->reachable, STORE_BLOCK_OBJECTS, "a block of objects", err));
-	/* this may build a table, so it must happen before the stage begins */
+	/* this may build a table, so it must be called before the stage begins */
 	return find_reachable(s, 0, err);
 }
 
@@ -435,7 +435,7 @@ int analysis_contents_read(const struct session *session,
 	*out = (struct analysis_contents){ 0 };
 	TRY(prepare(&s, &threads_max, err));
 	TRY_ERRORS(heap_count_all(session->heap, session->work, add_room, &s, err));
-	/* Counts come from the file. */
+	/* Counts come from the file, so they may be wrong. */
 	s.room = s.room < session->heap->object_count ? s.room : session->heap->object_count;
 	TRY(base_big_alloc(session->work, &out->records,
 			   (s.room + 1) * sizeof(struct analysis_content), "contents", err));

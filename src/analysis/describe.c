@@ -138,8 +138,8 @@ static int name_reference(struct reference *ref, struct hdb_error *err)
 	if (object.kind == STORE_OBJECT_ARRAY && !ref->count)
 		TRY(find_element(ref, err));
 	/*
-	 * If no field contains the reference, the target is a local variable of a thread (or a
-	 * class of a class loader, which MAT counts as a reference).
+	 * If no field contains the reference, `to` is a local variable of a thread (or a class of a
+	 * class loader, which MAT counts as a reference).
 	 */
 	if (!ref->count && object.kind == STORE_INSTANCE)
 		add_name(ref, ANALYSIS_LINK_LOCAL, "<local variable>");

@@ -104,7 +104,10 @@ static int read_uncounted(void *ctx, struct derive_block *block, struct hdb_erro
 	return HDB_OK;
 }
 
-/* Reclassifies the unreachable objects of a block, or counts all objects of the block. */
+/*
+ * Moves the unreachable objects of a block to the unreachable counts, or counts all objects of the
+ * block.
+ */
 static int count_reached(void *ctx, struct derive_block *block, struct hdb_error *err)
 {
 	const struct class_sums *sums = ctx;
@@ -500,8 +503,8 @@ static int add_shown(const struct session *session, struct derive_total *out, st
 }
 
 /*
- * Adds reachable objects that are not in the dump. They are not included in totals, but retained
- * sizes include them. Otherwise, a share could exceed 100 % in a small heap.
+ * Adds reachable objects that are not in the dump, which totals exclude but retained sizes include.
+ * Without them, a share could exceed 100 % in a small heap.
  */
 static int add_invented(const struct session *session, uint64_t *bytes, struct hdb_error *err)
 {

@@ -416,8 +416,8 @@ static int cover(const struct bound *b, uint32_t ix, struct hdb_error *err)
 					    "dominators form a circle", err);
 	}
 	/*
-	 * All objects below a covered object are covered. Otherwise, only the objects below the
-	 * topmost member are covered.
+	 * All objects below a covered object are covered. Otherwise, only the objects at or below
+	 * the topmost member are covered.
 	 */
 	if (v != HEAP_NONE && b->state[v] == COVERED)
 		top = HEAP_NONE;

@@ -33,10 +33,7 @@
 #define FEW_STEPS (1u << 17)
 /* Number of members between two checks of the cancel flag. */
 #define STEP_MEMBERS 1024
-/*
- * Value that stands for the step above the last step of a path, and for a member that is not
- * reachable.
- */
+/* Stands for the step above the last step of a path, and for a member that is not reachable. */
 #define NOWHERE UINT32_MAX
 
 /* Values of place[]. If an object is pending, the lower bits are the number of its name. */
@@ -115,7 +112,10 @@ int analysis_merged_child(struct analysis_merged *m, uint32_t parent, uint32_t n
 	*out = base_tree_child(&m->tree, parent, name);
 	if (*out != BASE_TREE_TOP)
 		return HDB_OK;
-	/* The top level needs no limit, because it has at most one node per name. */
+	/*
+	 * The number of nodes on the top level needs no limit, because each name has at most one of
+	 * them.
+	 */
 	if (parent == ANALYSIS_MERGED_TOP ||
 	    (analysis_merged_node(m, parent)->depth + 1 < ANALYSIS_MERGED_DEPTH &&
 	     m->tree.nodes.count < m->node_limit))

@@ -220,8 +220,8 @@ struct analysis_merged_walk {
 	/* struct analysis_merged_sum: totals of the rests, dump_count per rest */
 	struct base_vec sums;
 	/*
-	 * number of nodes omitted because they are too small or too deep, and number of objects in
-	 * these nodes in the newest dump
+	 * number of nodes omitted as too small or too deep, and the newest dump's number of objects
+	 * in them
 	 */
 	struct analysis_cut small, deep;
 };

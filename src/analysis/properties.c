@@ -420,7 +420,7 @@ int analysis_vm_facts(const struct session *session, struct analysis_vm_fact **f
 	*count = 0;
 	TRY(BASE_ALLOC(*facts, KNOWN, "properties", err));
 	r = note_facts(session, *facts, err);
-	/* Without the dump, the facts are unknown, which is not a failure. */
+	/* Without the dump, these facts are unknown. This is not a failure. */
 	if (r == HDB_ECHANGED)
 		return HDB_OK;
 	TRY(r);

@@ -83,8 +83,8 @@ int analysis_references_read(const struct session *session, struct analysis_refe
 	struct heap *heap = session->heap;
 	BASE_SCOPED(release_listing) struct listing l = { .session = session, .list = out };
 	/*
-	 * A reference in a hidden heap may be the only holder of an object, so references in all
-	 * heaps are listed.
+	 * All heaps are searched, because an object may be held only by a reference in a hidden
+	 * heap.
 	 */
 	HEAP_FILTER_SCOPE(heap_show_all, heap);
 

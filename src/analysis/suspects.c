@@ -472,7 +472,7 @@ static int split_class(const struct session *session, struct analysis_suspects *
 		if (!count)
 			break;
 		TRY(derive_retained(session->derive, batch[i], &bytes, err));
-		/* Only in a damaged table does a child retain as much as its parent. */
+		/* A child retains as much as its parent only in a damaged table. */
 		if (bytes <= out->threshold_bytes || bytes >= rest.retained_bytes)
 			break;
 		s = *is_split ? add_suspect(out) : &out->list[no];
@@ -497,10 +497,16 @@ static int find_points(const struct session *session, struct analysis_suspects *
 		struct analysis_suspect *s = &out->list[i];
 		bool is_split = false;
 
-		/* A chain of class objects may split one suspect many times. */
+		/*
+		 * A chain of class objects may split one suspect many times, so the loop is
+		 * limited.
+		 */
 		TRY(base_step(session->work, i, err));
 		if (s->split_bytes) {
-			/* the rest of a class, whose accumulation point is the class */
+			/*
+			 * this suspect is the rest of a class that was split before; its
+			 * accumulation point is the class
+			 */
 		} else if (s->ix != HEAP_NONE) {
 			TRY(find_point(session, s, err));
 			TRY(split_class(session, out, i, &is_split, err));

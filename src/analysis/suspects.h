@@ -70,14 +70,14 @@ struct analysis_suspect {
 };
 
 /*
- * The verdict of the leaks query about its largest suspect that is not large by design or, if there
- * is no such suspect, about its largest suspect.
+ * The verdict of the leaks query about a suspect: the largest one that is not large by design or,
+ * if all are, the largest one.
  */
 struct analysis_verdict {
 	uint64_t listed; /* number of suspects in the answer, or 0 if the verdict is unknown */
 	uint64_t id, bytes;
 	char class_name[512];
-	char held_class[512]; /* class of the objects that it holds, or "" */
+	char held_class[512]; /* class of the objects that the suspect holds, or "" */
 	/* the sentence, the cause and the advice; "" if there is none */
 	char text[1024], why[1024], advice[1024];
 	bool is_by_design;
@@ -93,7 +93,10 @@ struct analysis_suspects {
 	uint64_t retained_bytes;         /* retained size of all roots, which is 100 % */
 	uint64_t threshold_bytes;        /* minimum retained size of a suspect */
 	struct analysis_verdict verdict; /* set by queries that have run the leaks query */
-	/* Whether the leaks query lists the owner of direct memory, and closed loaders. */
+	/*
+	 * Whether the leaks query lists the owner of direct memory, and whether it lists closed
+	 * loaders.
+	 */
 	bool is_outside_listed, is_loaders_listed;
 };
 
