@@ -11,7 +11,8 @@
 #include "hprof/parse.h"
 
 /*
- * Number of records and sub-records to examine. If none is conclusive, the dump is read normally.
+ * Number of records and sub-records to examine. If none of them is conclusive, the dump is read
+ * normally.
  */
 #define RECORDS_MAX (1u << 22)
 #define SUBS_MAX (1u << 20)

@@ -72,8 +72,8 @@ enum hprof_sub_tag {
 };
 
 /*
- * Name of an int that is the first field of some classes in dumps made from heap graphs: the number
- * of bytes by which an instance exceeds the instance size of its class.
+ * Name of the first field of some classes in dumps made from heap graphs. The field is an int: the
+ * number of bytes by which an instance exceeds the instance size of its class.
  */
 #define HPROF_MORE_BYTES "$moreBytes"
 
@@ -90,8 +90,8 @@ enum hprof_sub_tag {
 #define HPROF_REDACTED_BY_ANALYZER "HPROF-REDACT"
 
 /*
- * What was deliberately removed from a dump, from most to least. Databases store these values, so
- * they must never be renumbered.
+ * The kinds of data that were deliberately removed from a dump, from most to least. Databases store
+ * these values, so never renumber them.
  */
 enum hprof_redaction {
 	HPROF_IS_WHOLE = 0,
@@ -153,8 +153,8 @@ struct hprof_file {
 	 */
 	bool is_emptied;
 	/*
-	 * if not NULL and set, ends a search for the next record after damage with HDB_EINTR;
-	 * borrowed; NULL after hprof_open
+	 * cancel flag or NULL; if the flag is set, a search for the next record after damage ends
+	 * with HDB_EINTR; borrowed; NULL after hprof_open
 	 */
 	const base_flag *cancel;
 };
@@ -346,7 +346,7 @@ int hprof_sub_read(const struct hprof_file *file, struct base_view *view, uint64
 int hprof_content_end(struct base_view *view, const struct hprof_sub *sub, uint64_t least,
 		      uint64_t *out, struct hdb_error *err);
 
-/* Returns whether sub-records with this tag are roots. */
+/* Returns whether sub-records with this tag describe roots. */
 bool hprof_sub_is_root(uint8_t tag);
 
 /*

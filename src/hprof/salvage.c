@@ -17,7 +17,8 @@
 #define CANCEL_BYTES 1024u
 
 /*
- * Maximum number of classes. No VM loads as many, and it keeps the table below 32 MB for any dump.
+ * Maximum number of classes. No VM loads as many classes, and the limit keeps the table below 32 MB
+ * for any dump.
  */
 #define CLASS_LIMIT (1u << 21)
 
@@ -36,7 +37,7 @@ enum { BITS_END = 10, BITS_RECORD = 20, BITS_CUT = 8 };
  */
 #define UNKNOWN_ROW_MAX 64u
 
-/* Result of a check that neither confirms (1) nor rejects (0) a record. */
+/* Result of a check that neither confirms a record (result 1) nor rejects it (result 0). */
 #define UNDECIDED 2
 
 void hprof_salvage_init(struct hprof_salvage *s, const struct hprof_file *file,
@@ -217,9 +218,9 @@ int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 }
 
 /*
- * Judges a heap record by its sub-records, which are better evidence than the data after it: its
- * length may be wrong, or 0 if the writer was stopped before filling it in. Returns UNDECIDED if
- * only the data after it can decide.
+ * Judges a heap record by its sub-records, which are better evidence than the data after the
+ * record: the record's length may be wrong, or 0 if the writer was stopped before filling it in.
+ * Returns UNDECIDED if only the data after the record can decide.
  */
 static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, unsigned need,
 			  struct hdb_error *err)
@@ -241,8 +242,8 @@ static int heap_plausible(struct hprof_salvage *s, uint64_t body, uint64_t end, 
 }
 
 /*
- * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if none
- * can, and a negative value if the source cannot be read.
+ * Skips at most *left records with unknown tags. Returns 1 if a known record may follow, 0 if no
+ * known record can, and a negative value if the source cannot be read.
  */
 static int pass_unknown(struct hprof_salvage *s, uint64_t *offset, unsigned *left,
 			struct hdb_error *err)
@@ -397,8 +398,8 @@ static unsigned sub_strength(const struct hprof_salvage *s, const struct hprof_s
 }
 
 /*
- * Parses one sub-record as evidence. Returns 1 if it is valid, 0 if not, and 2 if it extends beyond
- * the limit.
+ * Parses one sub-record as evidence. Returns 1 if the sub-record is valid, 0 if not, and 2 if it
+ * extends beyond the limit.
  */
 static int chain_step(struct hprof_salvage *s, uint64_t offset, uint64_t limit,
 		      struct hprof_sub *sub, struct hdb_error *err)

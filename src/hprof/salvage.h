@@ -75,16 +75,16 @@ int hprof_record_plausible(struct hprof_salvage *s, uint64_t offset, unsigned de
 			   struct hdb_error *err);
 
 /*
- * Like hprof_record_plausible, but skips records with unknown tags before each record if their
- * lengths lead to it.
+ * Like hprof_record_plausible, but, before each record, skips records with unknown tags if their
+ * lengths lead to that record.
  */
 int hprof_record_follows(struct hprof_salvage *s, uint64_t offset, unsigned depth,
 			 struct hdb_error *err);
 
 /*
  * Returns 1 if the record's size is exactly what its tag and the counts in its body require.
- * Returns 0 if it is not, or if the size cannot be derived (strings, heap dumps), and a negative
- * value if the source cannot be read.
+ * Returns 0 if the size differs or cannot be derived (strings, heap dumps), and a negative value if
+ * the source cannot be read.
  */
 int hprof_size_proven(struct hprof_salvage *s, const struct hprof_record *rec,
 		      struct hdb_error *err);

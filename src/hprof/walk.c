@@ -253,9 +253,9 @@ static int overlong(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 }
 
 /*
- * Checks a record that is within bounds but not followed by a valid record. Returns 1 if its length
- * is wrong because another record begins inside it, where the walk then continues. Returns 0 if the
- * record is valid.
+ * Checks a record that is within bounds but not followed by a valid record. Returns 1 if the length
+ * of the record is wrong because another record begins inside it. The walk then continues at that
+ * other record. Returns 0 if the record is valid.
  */
 static int length_wrong(struct hprof_walk *walk, uint64_t end, enum hprof_event *event,
 			struct hdb_error *err)
@@ -322,7 +322,7 @@ static bool body_readable(struct hprof_walk *walk)
 	}
 }
 
-/* Emits the record, and notes what the walk itself needs from it. */
+/* Emits the record, and stores the data that the walk itself needs from the record. */
 static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const struct hprof_record *rec = &walk->record;
@@ -343,7 +343,8 @@ static int emit_record(struct hprof_walk *walk, enum hprof_event *event, struct 
 
 /*
  * Returns 1 if a long string is valid, 0 if not, or an error. Modified UTF-8 contains no zero
- * bytes. A string with a damaged length may extend over other records, which contain many.
+ * bytes. A string with a damaged length may extend over other records, which contain many zero
+ * bytes.
  */
 static int text_believable(struct hprof_walk *walk, struct hdb_error *err)
 {
@@ -467,8 +468,8 @@ static inline bool lacks_zero(const uint8_t *p, uint64_t size)
 
 /*
  * Reads a short string record that another string record follows. A dump begins with hundreds of
- * thousands of these. Returns false to leave the record to step_top, which would give the same
- * result.
+ * thousands of such records. Returns false to leave the record to step_top, which would give the
+ * same result.
  */
 static inline bool quick_text(struct hprof_walk *walk)
 {

@@ -24,8 +24,8 @@ enum hprof_problem_kind {
 	HPROF_PROBLEM_TRUNCATED = 1, /* the file ends inside a record */
 	HPROF_PROBLEM_RECORD_LENGTH, /* the length of a record does not match the bytes after it */
 	/*
-	 * a record with an unknown tag that is probably a damaged known record, because of its tag
-	 * or its contents
+	 * a record with an unknown tag, probably a known record that is damaged, judging by the tag
+	 * or the contents
 	 */
 	HPROF_PROBLEM_UNKNOWN_TAG,
 	HPROF_PROBLEM_UNKNOWN_SUB_TAG, /* unknown heap sub-record */
@@ -60,7 +60,8 @@ struct hprof_walk {
 	uint64_t next_record; /* expected offset of the next top-level record */
 	uint64_t segment_end; /* nominal end of the current heap record */
 	uint64_t limit;       /* offset up to which the quick path may read */
-	uint64_t suspect;     /* offset of the last object before the current run of roots */
+	/* offset of the last object before the current run of roots; its length may be wrong */
+	uint64_t suspect;
 	uint64_t suspect_end; /* end of that object */
 	unsigned suspect_age; /* length of that run */
 	int state;
@@ -68,7 +69,10 @@ struct hprof_walk {
 	bool dump_open;       /* whether a segment has been read since the last dump ended */
 	/* whether segment_end is known to be the start of a record or the end of the file */
 	bool end_known;
-	/* whether the walk is beyond segment_end, because the length is wrong or has wrapped */
+	/*
+	 * whether the walk is beyond segment_end, because the segment's length is wrong or has
+	 * wrapped
+	 */
 	bool following;
 	bool has_reported; /* whether a problem has been reported */
 	bool excused;      /* whether a reported problem already explains the wrong length */
@@ -96,7 +100,7 @@ int hprof_walk_next(struct hprof_walk *walk, enum hprof_event *event, struct hdb
 bool hprof_walk_would_meet(const struct hprof_walk *walk, uint64_t start,
 			   const struct hprof_sub *last);
 
-/* Continues after `last`. Requires that hprof_walk_would_meet returned true for it. */
+/* Continues after `last`. Requires that hprof_walk_would_meet returned true for `last`. */
 void hprof_walk_skip(struct hprof_walk *walk, const struct hprof_sub *last);
 
 #endif

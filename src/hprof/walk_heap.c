@@ -88,7 +88,10 @@ static bool has_length(const struct hprof_sub *sub)
 	       !hprof_sub_is_root(sub->tag) && sub->body_size > 0;
 }
 
-/* Remembers the last object before a short run of roots, because its length may be damaged. */
+/*
+ * Remembers the last object before a short run of roots, because the object's length may be
+ * damaged.
+ */
 static void note_suspect(struct hprof_walk *walk, const struct hprof_sub *next)
 {
 	if (has_length(next)) {
@@ -282,7 +285,10 @@ int hprof_walk_search_all(struct hprof_walk *walk, uint64_t from, struct hprof_s
 	return hprof_search(&walk->salvage, found, err);
 }
 
-/* Decides whether more sub-records follow. Called at the nominal end if no record begins there. */
+/*
+ * Decides whether more sub-records follow. Called at the nominal end of a heap record if no record
+ * begins there.
+ */
 static int past_nominal_end(struct hprof_walk *walk, enum hprof_event *event, struct hdb_error *err)
 {
 	const uint64_t at = walk->position, size = hprof_walk_file_size(walk);
@@ -390,7 +396,7 @@ int hprof_walk_step_heap(struct hprof_walk *walk, enum hprof_event *event, struc
 				 err);
 	if (parsed < 0)
 		return parsed;
-	/* these bytes are a run of 0xff, not roots */
+	/* these bytes are a run of 0xff bytes, not roots */
 	if (sub.tag == HPROF_ROOT_UNKNOWN && parsed == HDB_OK &&
 	    sub.id == (walk->file->id_size == 8 ? UINT64_MAX : UINT32_MAX))
 		parsed = HPROF_PARSE_BAD_TAG;
