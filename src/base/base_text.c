@@ -44,7 +44,7 @@ struct base_number base_size(uint64_t bytes)
 	double size = (double)bytes;
 	unsigned unit = 0;
 
-	/* 1023.95 would be printed as 1024.0 */
+	/* from here on, the number would be rounded to 1024.0 */
 	while (size >= 1023.95 && unit < 6) {
 		size /= 1024;
 		unit++;

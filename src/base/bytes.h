@@ -118,8 +118,8 @@ static inline int64_t unzigzag(uint64_t v)
 }
 
 /*
- * Counts the bits that are set in v. Without a processor instruction for it, the compiler would
- * call a function.
+ * Counts the bits that are set in v. Without a processor instruction for counting bits, the
+ * compiler would call a function.
  */
 static inline uint32_t count_bits(uint64_t v)
 {

@@ -3,7 +3,7 @@
 
 #include "base/search.h"
 
-/* Field numbers of DeobfuscationMapping, and of its classes and their members. */
+/* Field numbers of DeobfuscationMapping, of its classes, and of their members. */
 enum { MAPPING_PACKAGE = 1, MAPPING_CLASS = 3 };
 enum { MAPPING_OLD = 1, MAPPING_NEW = 2 };
 

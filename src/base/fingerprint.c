@@ -19,7 +19,7 @@ struct part {
 	uint64_t size;
 };
 
-/* Finds the parts to be hashed of a file of `size` bytes, in order. Returns their number. */
+/* Finds the parts of a file of `size` bytes that are hashed, in order. Returns their number. */
 static unsigned find_parts(uint64_t size, struct part parts[PARTS_MAX])
 {
 	const uint64_t step = (size - SAMPLE_BYTES) / SAMPLES;

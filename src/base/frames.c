@@ -72,8 +72,8 @@ static struct frame *find_in(struct frame *frame, uint64_t offset)
 }
 
 /*
- * Returns the cached frame that contains the byte at `offset`. The frame may start at most a
- * frame's length before that byte.
+ * Returns the cached frame that contains the byte at `offset`. Such a frame starts at most
+ * BASE_FRAME_BYTES before that byte.
  */
 static struct frame *find_kept(struct frames_source *f, uint64_t offset)
 {
@@ -158,7 +158,7 @@ static struct frame *make_frame(struct frames_source *f)
 
 /* ---- inflating ---- */
 
-/* Records the first failure for check(). The lock must be held. */
+/* Records the first failure, which check() returns. The lock must be held. */
 static int note_failure(struct frames_source *f, int result, const struct hdb_error *err)
 {
 	if (!f->failure && err) {

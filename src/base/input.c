@@ -304,8 +304,8 @@ static int find_part(struct base_input *in, struct hdb_error *err)
 
 		TRY(fill(in, STREAM_PIECE, &left, err));
 		/*
-		 * Skips the part that was just read. Otherwise it could be found again, because
-		 * zstd does not report how much of it was read.
+		 * Skips the part that was just read. Otherwise the search could find this part
+		 * again, because zstd does not report how many of its bytes were read.
 		 */
 		for (i = left && in->offset == in->part_offset; i + GZIP_HEAD <= left; i++) {
 			if (begins_part(in, next_byte(in) + i, left - i)) {
@@ -509,7 +509,8 @@ static bool measure_part(const struct base_input *in, const uint8_t *p, uint64_t
 }
 
 /*
- * Takes parts that can be inflated independently. Returns HDB_NOTFOUND if the next part cannot be.
+ * Takes parts that can be inflated independently. Returns HDB_NOTFOUND if the next part cannot be
+ * inflated independently.
  */
 static int take_parts(struct base_input *in, struct base_piece *piece)
 {
@@ -766,8 +767,8 @@ void base_input_again(struct base_input *in, const struct base_piece *piece, uin
 	in->offset = piece->packed_offset;
 	in->has_parts = in->is_in_stream = in->is_over = false;
 	/*
-	 * Another thread recorded damage after this position. It is dropped, because it will be
-	 * found again.
+	 * Drop damage that other threads recorded after this position, because the stream will find
+	 * it again.
 	 */
 	in->damage_count = piece->damage_before;
 	/* Count this part, so that reading continues at the next part after damage. */

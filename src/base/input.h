@@ -65,8 +65,8 @@ struct base_piece {
 
 /*
  * Takes the next piece. Returns HDB_OK, or HDB_END after the last piece. Only one thread at a time
- * may call it. Damage is not a failure; see base_input_damage. Failures are those of the system, or
- * lack of memory.
+ * may call this function. Damage is not a failure; see base_input_damage. Failures are those of the
+ * system, or lack of memory.
  */
 int base_input_take(struct base_input *input, struct base_piece *piece, struct hdb_error *err);
 

@@ -27,8 +27,7 @@
 #define ZSTD_LEVEL 3
 #define GZIP_COMMENT "HPROF BLOCKSIZE=1048576"
 /*
- * Size of a gzip member apart from its deflate stream: the header with its comment, and the
- * trailer.
+ * Size of a gzip member without its deflate stream: the header with its comment, and the trailer.
  */
 #define GZIP_MORE (10u + sizeof(GZIP_COMMENT) + 8u)
 

@@ -3,7 +3,8 @@
  * name only when it is complete.
  *
  * gzip files have the JDK's format: members of 1 MiB, with "HPROF BLOCKSIZE=" in the comment of the
- * first member. zstd files have a seek table. Parts of both can therefore be read separately.
+ * first member. zstd files have a seek table. Readers can therefore read parts of either kind of
+ * file separately.
  */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H

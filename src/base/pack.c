@@ -79,8 +79,8 @@ static uint8_t *put_run(uint8_t *p, const uint64_t *values, unsigned n, uint64_t
 
 /*
  * Counts the values by the bit length of their difference from the base. Adjacent values mostly
- * have the same length, and increments of one counter must wait for each other, so adjacent values
- * are counted in different lanes.
+ * have the same length, so adjacent values are counted in different lanes: increments of a single
+ * counter would have to wait for each other.
  */
 static void count_lengths(const uint64_t *values, unsigned n, uint64_t base, uint8_t lanes[4][65])
 {
@@ -111,8 +111,8 @@ static unsigned best_width(const uint64_t *values, unsigned n, uint64_t base, un
 			best = w;
 		}
 		/*
-		 * Narrower widths have at least as many exceptions, and the exceptions alone
-		 * already cost as much as the best width.
+		 * Narrower widths need not be tried: they have at least as many exceptions, and the
+		 * exceptions alone already cost as much as the best width.
 		 */
 		if ((uint64_t)over * (8 + max) >= best_cost)
 			break;

@@ -17,8 +17,8 @@
 /* ---- measuring ---- */
 
 /*
- * This is a thread-local variable, because a pipeline has no reference to the command that measures
- * all its pipelines. Only the thread that requested the measurement is measured.
+ * The meter is a thread-local variable, because a pipeline has no reference to the command that
+ * measures all its pipelines. Only the thread that requested the measurement is measured.
  */
 static _Thread_local struct base_meter *used_meter;
 

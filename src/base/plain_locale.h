@@ -2,9 +2,9 @@
  * base/plain_locale.h - makes number formats and letter cases independent of the locale that the
  * calling program has set.
  *
- * After setlocale in such a program, snprintf and strtod may use a decimal comma, and in Turkish i
- * and I are different letters. Answers, some of which are stored in databases, would then depend on
- * the locale.
+ * If the program has called setlocale, snprintf and strtod may use a decimal comma, and in Turkish
+ * i and I are different letters. Answers, some of which are stored in databases, would then depend
+ * on the locale.
  */
 #ifndef BASE_PLAIN_LOCALE_H
 #define BASE_PLAIN_LOCALE_H

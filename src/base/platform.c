@@ -57,7 +57,10 @@ void *portable_memrchr(const void *bytes, int c, size_t size)
 void portable_explicit_bzero(void *bytes, size_t size)
 {
 	memset(bytes, 0, size);
-	/* Without this, the compiler would remove the stores, because nothing reads them. */
+	/*
+	 * Without this statement, the compiler would remove the stores, because nothing reads the
+	 * memory.
+	 */
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 

@@ -40,8 +40,8 @@ static inline bool processor_has_bits(void)
 }
 
 /*
- * Returns whether gathering and scattering bits is fast too. On older AMD processors it is slower
- * than ordinary instructions.
+ * Returns whether gathering and scattering bits is fast too. On older AMD processors, these
+ * instructions are slower than ordinary ones.
  */
 static inline bool processor_moves_bits(void)
 {

@@ -57,8 +57,8 @@ static inline void base_ranks_put(struct base_ranks *set, uint32_t v)
 }
 
 /*
- * Adds a node like base_ranks_put, but several times as fast. No other thread may add nodes at the
- * same time.
+ * Adds a node several times as fast as base_ranks_put. No other thread may add nodes at the same
+ * time.
  */
 static inline void base_ranks_put_alone(struct base_ranks *set, uint32_t v)
 {

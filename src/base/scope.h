@@ -1,8 +1,8 @@
 /*
  * base/scope.h - releases variables at the end of their scope, regardless of how the scope is left.
  *
- * This allows TRY in functions that own memory, and shows the ownership where a variable is
- * declared. Such a variable must be initialised with NULL or zeros.
+ * Functions that own memory can therefore use TRY, and the declaration of a variable shows its
+ * ownership. Initialise such a variable with NULL or zeros.
  */
 #ifndef BASE_SCOPE_H
 #define BASE_SCOPE_H

@@ -25,8 +25,8 @@
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
 /*
- * Maximum number of matches of a loose rule that its check may reject in one part. The rule is then
- * abandoned for that part.
+ * Maximum number of matches of a loose rule that its check may reject in one part. After that many,
+ * the rule is not tried again in the part.
  */
 #define REFUSED_MAX 1000u
 /* Minimum size of a secret. */
@@ -577,8 +577,8 @@ static int report(struct base_secret_search *s, const struct base_secret_hit *hi
 	const size_t at = (size_t)(hit->text - s->p);
 
 	/*
-	 * A secret at the start of a part was found in the previous part. Secrets that begin after
-	 * s->end will be found in the next part.
+	 * A secret at the start of a part was found in the previous part, and a secret after s->end
+	 * will be found in the next.
 	 */
 	if (at > s->end || (!s->is_first && at == 0))
 		return HDB_OK;
@@ -613,7 +613,10 @@ static int try_starts(struct base_secret_search *s, size_t at, size_t *next, str
 			     strncasecmp((const char *)p + at, word->text, word->size) != 0 :
 			     memcmp(p + at, word->text, word->size) != 0))
 			continue;
-		/* A pattern with a lookbehind itself determines what may precede it. */
+		/*
+		 * A pattern with a lookbehind determines itself which characters may precede a
+		 * match.
+		 */
 		if ((isalnum(p[at]) || p[at] == '$') && at &&
 		    (isalnum(p[at - 1]) || p[at - 1] == '_') && strncmp(rule->then, "(?<=", 4) != 0)
 			continue;
@@ -761,7 +764,7 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 				TRY(try_starts(s, i, &next, err));
 		}
 	}
-	/* In binary data, numbers and addresses would be found by chance. */
+	/* Binary data contains sequences that look like numbers and addresses by chance. */
 	if (binary > s->size / 16)
 		return HDB_OK;
 	for (unsigned i = 0; i < RULES; i++)

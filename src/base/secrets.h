@@ -43,7 +43,7 @@ void base_secret_search_free(struct base_secret_search *search);
 struct base_secret_text {
 	struct base_view *view;
 	uint64_t offset, size; /* in bytes */
-	/* whether these are chars, big-endian, rather than bytes, which may be UTF-16 */
+	/* whether these are chars (big-endian) rather than bytes; bytes may also be UTF-16 */
 	bool is_chars;
 };
 
@@ -53,7 +53,9 @@ struct base_secret_hit {
 	size_t size;
 	/* number of bytes at the start that are the same in every secret of this kind */
 	size_t shown;
-	/* name in the text to which it was assigned; NULL means it was found by its format */
+	/*
+	 * name in the text to which the secret was assigned; NULL means it was found by its format
+	 */
 	const uint8_t *key;
 	size_t key_size;
 };
@@ -67,7 +69,7 @@ int base_secrets_find(struct base_secret_search *search, const struct base_secre
 				  struct hdb_error *err),
 		      void *ctx, struct hdb_error *err);
 
-/* Returns whether something with this name has a secret value. */
+/* Returns whether the name suggests that the value is secret. */
 bool base_secrets_has_name(const struct base_secrets *secrets, const char *name, size_t size);
 /*
  * Returns whether the values of a field are secret, regardless of their contents, and sets *rule to
@@ -80,7 +82,7 @@ struct base_secret_named {
 	size_t name_size, value_size;
 };
 /*
- * Returns whether `value` looks like the kind of secret that `name` suggests. Sets *rule to the
+ * Returns whether the value looks like the kind of secret that its name suggests. Sets *rule to the
  * first matching rule.
  */
 bool base_secrets_is_value(struct base_secret_search *search, const struct base_secret_named *named,

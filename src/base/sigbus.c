@@ -33,7 +33,7 @@ static uint64_t page_size = 4096; /* set before the handler is installed */
 static struct sigaction old_action;
 /*
  * The thread in which the previous handler runs, or 0. If that handler passes the signal back to
- * us, nobody handles it. If the handler runs in a second thread at the same time, that thread is
+ * ours, no handler is left. If the handler runs in a second thread at the same time, that thread is
  * not recorded. It is recorded when its handler passes the signal back after the first handler has
  * returned.
  */

@@ -22,8 +22,8 @@ void base_sort_keys(struct base_sort_key *keys, struct base_sort_key *spare, siz
 void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 
 /*
- * For comparison functions with several criteria. If the two values differ, returns from the
- * function, so that the smaller (ASCENDING) or larger (DESCENDING) one comes first.
+ * For comparison functions with several criteria. If the two values differ, these macros return
+ * from the function, so that the smaller (ASCENDING) or larger (DESCENDING) value comes first.
  */
 #define BASE_ASCENDING(a, b) \
 	do { \
@@ -64,7 +64,7 @@ void base_sort_nodes(uint32_t *nodes, uint32_t *spare, size_t count);
 int base_compare_u32(const void *a, const void *b);
 int base_compare_u64(const void *a, const void *b);
 
-/* Compares strings that are not terminated, byte by byte. An empty one may be NULL. */
+/* Compares strings that are not terminated, byte by byte. An empty string may be NULL. */
 static inline int base_compare_text(const char *a, size_t a_size, const char *b, size_t b_size)
 {
 	const size_t least = a_size < b_size ? a_size : b_size;

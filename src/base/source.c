@@ -17,8 +17,8 @@ struct map_source {
 	struct base_source src;
 	void *map;
 	/*
-	 * for detecting that the file has shrunk, in which case the rest of its last page reads as
-	 * zeros without a fault
+	 * used to detect that the file has shrunk: the rest of its last page then reads as zeros
+	 * without a fault
 	 */
 	int fd;
 	_Atomic(uint64_t) fault; /* 1 + offset of the first unreadable page; 0 if none */

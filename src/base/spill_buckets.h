@@ -33,8 +33,9 @@ struct base_bucket {
 	uint32_t used;
 	uint32_t slot;        /* its slot */
 	uint32_t first, last; /* slots of full chunks, or GRAPH_NO_SLOT */
-	uint64_t before[2];   /* the record that was added last */
-	uint64_t count;       /* records */
+	/* values of the most recently added record that are stored as differences */
+	uint64_t before[2];
+	uint64_t count; /* records */
 };
 
 #define GRAPH_NO_SLOT UINT32_MAX

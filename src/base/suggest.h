@@ -28,9 +28,9 @@ struct base_suggest_names {
 };
 
 /*
- * Suggests a class for an unknown name: one that ends with it ("HashMap"), has the same simple name
- * in another package, or the nearest by edit distance of the whole or the simple name. Returns NULL
- * if there is none.
+ * Suggests a class for an unknown name: a class whose name ends with it ("HashMap"), a class with
+ * the same simple name in another package, or the nearest class by edit distance of the whole or
+ * the simple name. Returns NULL if no class is near.
  */
 const char *base_suggest_class(const char *wanted, const struct base_suggest_names *names);
 

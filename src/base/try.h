@@ -11,10 +11,10 @@
  * TRY calls a function that returns a result code, and returns the code from the surrounding
  * function unless it is HDB_OK.
  *
- * TRY_ERRORS returns only errors, and ignores HDB_END and HDB_NOTFOUND. It implies that the callee
- * may return these codes; if the callee never does, tests/lint/try.py requires TRY. TRY_FOUND
- * returns HDB_OK for these two codes, for functions that have nothing to do if an object is not
- * found. Variables that must be released are declared with BASE_SCOPED (base/scope.h).
+ * TRY_ERRORS returns only errors, and ignores HDB_END and HDB_NOTFOUND. TRY_ERRORS implies that the
+ * callee may return these two codes. If the callee never does, tests/lint/try.py requires TRY.
+ * TRY_FOUND returns HDB_OK for these two codes, for functions that have nothing to do if an object
+ * is not found. Variables that must be released are declared with BASE_SCOPED (base/scope.h).
  */
 #define TRY(call) \
 	do { \

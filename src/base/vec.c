@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Moves a large array to a larger one from the budget. */
+/* Moves a large array to a larger array, which is allocated from the budget. */
 static int move(struct base_vec *vec, size_t capacity, size_t element_size, struct hdb_error *err)
 {
 	struct base_big big = { 0 };

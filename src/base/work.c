@@ -33,7 +33,7 @@
  * freeing the pages takes twice as long. Larger writes than this gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* Divisor: part of the free disk space that work files may use. */
+/* Divisor: part of the free disk space that work files may take. */
 #define CACHED_DISK_PART 8u
 /* Minimum budget. Tables do not work with less. */
 #define MEMORY_MIN (16ull << 20)
@@ -50,10 +50,7 @@
 #define BIG_MIN (1ull << 20)
 /* Unit to which sizes are rounded up, so that pieces of freed arrays fit new arrays. */
 #define BIG_UNIT (1ull << 16)
-/*
- * Unit at whose multiples the kernel's read-ahead starts, which is the size of one of its larger
- * pages.
- */
+/* Alignment of the kernel's read-ahead, which is the size of one of its larger pages. */
 #define PREFETCH_UNIT (1ull << 16)
 /*
  * The kernel's page size. A kernel with larger pages rejects advice about parts of a page, which is
@@ -394,7 +391,9 @@ static int alloc_file(struct base_work *work, struct base_big *big, uint64_t siz
 #define FS_9P 0x01021997u
 #define FS_CEPH 0x00c36400u
 
-/* Returns whether pages of a file on this file system can replace that much memory. */
+/*
+ * Returns whether pages of a file on this file system can replace that amount of anonymous memory.
+ */
 static bool is_good_disk(int fd, uint64_t size)
 {
 	static const uint32_t others[] = { FS_TMPFS, FS_RAMFS, FS_NFS, FS_CIFS,
@@ -464,7 +463,7 @@ void base_map_prefetch(const void *data, uint64_t size_bytes)
 }
 
 /*
- * ---- the pool of freed memory: reusing it is cheap, while the kernel has to clear fresh memory
+ * ---- the pool of freed memory, which is cheap to reuse, while the kernel must clear fresh memory
  * ----
  */
 

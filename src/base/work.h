@@ -107,7 +107,7 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 int base_step(struct base_work *work, uint64_t done, struct hdb_error *err);
 
 /*
- * Sets the current stage aside, if its steps call code that counts steps in other units. The
+ * Sets the current stage aside while its steps call code that counts steps in other units. The
  * stage's code copies the stage, calls base_stage_aside before each such call, and reports its own
  * progress with base_step_of and the copy. The inner steps are then not reported as steps of this
  * stage, but a stage begun by the inner code is reported.
@@ -194,8 +194,8 @@ int base_scratch_file(const struct base_work *work, int *fd, struct hdb_error *e
 /* Returns the remaining budget in bytes. */
 uint64_t base_work_room(struct base_work *work);
 /*
- * Reserves part of the budget, which arrays cannot use until the next call with 0. For more
- * important arrays that will be allocated later.
+ * Reserves part of the budget, which arrays cannot use until the next call with 0. The reserved
+ * part is for more important arrays that will be allocated later.
  */
 void base_work_keep(struct base_work *work, uint64_t size_bytes);
 
