@@ -109,7 +109,7 @@ void layout_gap_take(struct layout_shape *shape, unsigned i, uint64_t offset, ui
 /*
  * Computes the size of a class object. Static fields follow the instance fields of java.lang.Class,
  * from a multiple of the alignment: references, then longs, then smaller fields. No VM fills the
- * gap before the longs, because the builder searches for gaps only after it.
+ * gap before the longs, because the builder searches only gaps after it.
  */
 uint64_t layout_mirror(const struct layout_model *model, uint64_t mirror_bytes,
 		       const struct layout_statics *statics)

@@ -41,7 +41,7 @@ struct layout_model {
 	/* classic: whether the gap before longs remains empty (-CompactFields) */
 	bool keeps_long_gap;
 	bool references_first; /* classic: FieldsAllocationStyle 0 */
-	bool widens_fields;    /* ART before Android 6: whether small fields take 4 bytes */
+	bool widens_fields;    /* art: whether small fields take 4 bytes (before Android 6) */
 	/* builder: whether references are placed first if the superclass ends with one (JDK 25) */
 	bool joins_references;
 	bool packs_arrays; /* whether array elements begin directly after the length (JDK 23) */
@@ -148,11 +148,12 @@ unsigned layout_array_base(const struct layout_model *model, uint8_t element_typ
 uint64_t layout_stack_chunk(unsigned reference_bytes, uint64_t stack_words);
 
 /*
- * Return a period for lengths. Objects of one class with lengths equal modulo the period have the
- * same padding, so they can be counted together: if lengths differ by k periods, sizes differ by k
- * times the size of a period. This holds for any header size and any alignment that divides
- * `modulus`. The first function is for arrays with elements of `width` bytes or a multiple of it;
- * the second is for the words of a stack chunk with references of 4 or 8 bytes.
+ * Return a period of array lengths or stack lengths. Objects of one class with lengths equal modulo
+ * the period have the same padding, so they can be counted together: if lengths differ by k
+ * periods, sizes differ by k times the size of a period. This holds for any header size and any
+ * alignment that divides `modulus`. The first function is for arrays with elements of `width` bytes
+ * or a multiple of it; the second is for the words of a stack chunk with references of 4 or 8
+ * bytes.
  */
 uint32_t layout_array_period(uint32_t modulus, uint32_t width);
 uint32_t layout_stack_chunk_period(uint32_t modulus);

@@ -21,7 +21,7 @@
 struct builder {
 	const struct layout_model *model;
 	struct layout_shape *out;
-	bool appends; /* whether no gap may be used */
+	bool appends; /* whether fields may not be placed in gaps */
 };
 
 static unsigned find_gap(const struct layout_shape *shape, uint64_t size, uint64_t align)
@@ -65,7 +65,7 @@ static void place(struct builder *b, struct layout_field *field)
 	}
 }
 
-/* The group of fields being placed. In group ALONE, only the field with index `only`. */
+/* The group of fields being placed. In group ALONE, only the field with index `only` is placed. */
 struct group {
 	struct layout_field *fields;
 	size_t count, only;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What a row says about its class. */
+/* The meanings of a row of the table. */
 enum what {
 	SINCE,  /* the class exists from this version on */
 	INJECT, /* a field of this type is injected */

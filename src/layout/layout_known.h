@@ -1,6 +1,6 @@
 /*
- * layout/layout_known.h - what HotSpot knows about its own classes but dumps do not contain:
- * injected fields, @Contended, and fixed field order.
+ * layout/layout_known.h - facts that HotSpot knows about its own classes and that dumps do not
+ * contain: injected fields, @Contended, and fixed field order.
  *
  * The data is a table by VM version, and applies only to classes of the boot loader.
  */
