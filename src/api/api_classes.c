@@ -105,7 +105,7 @@ int hdb_classes_like(struct hdb *db, const char *pattern, int subclasses, uint8_
 	free(classes.numbers);
 	if (!subclasses)
 		memset(marks, 0, db->heap->class_count);
-	/* Matching classes are marked with 1. Their subclasses keep the 2. */
+	/* Matching classes are marked with 1, and their subclasses with 2. */
 	r = analysis_classes(&session, pattern, false, &classes, err);
 	for (size_t i = 0; r == HDB_OK && i < classes.count; i++)
 		marks[classes.numbers[i]] = 1;

@@ -270,7 +270,8 @@ static void pack_columns(struct hdb_scan *scan, uint32_t n)
 
 /*
  * Maps the part of the dump with the records of the batch in one call. If the records are so
- * scattered that page faults (16 pages each) would map less, leaves it to these.
+ * scattered that page faults (16 pages each) would map less memory, leaves the mapping to page
+ * faults.
  */
 static void touch_records(struct hdb_scan *scan, uint32_t n)
 {

@@ -132,7 +132,7 @@ static int import_graph(const struct api_trace *trace, struct import_paths paths
 	(void)pthread_join(thread, NULL);
 	if (feed.rc >= 0 || feed.is_closed)
 		return rc;
-	/* The import saw only part of the dump, so its database is wrong. */
+	/* The import has read only part of the dump, so its database is wrong. */
 	if (rc == HDB_OK)
 		(void)unlink(paths.database);
 	if (err)

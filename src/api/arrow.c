@@ -335,7 +335,7 @@ static int resize(const void **buffer, size_t bytes)
 
 /*
  * Reserves memory for `rows` rows. For buffers of this size, realloc moves pages instead of
- * copying, and untouched pages cost nothing.
+ * copying, and pages that are never written cost nothing.
  */
 static int set_room(struct arrow_column *column, size_t rows)
 {
