@@ -35,7 +35,7 @@ enum { ROOT_OBJECTS = 1, ROOT_KIND = 2 };
 enum { STRING_ID = 1, STRING_TEXT = 2 };
 
 /*
- * Maximum length of a superclass chain. A longer one is truncated, because it may be a cycle in a
+ * Maximum length of a superclass chain. A longer chain is truncated, because it may be a cycle in a
  * damaged trace.
  */
 #define SUPERCLASSES_MAX 256
@@ -520,8 +520,8 @@ static int add_field(struct perfetto_tables *g, uint32_t type_no, uint32_t no,
 }
 
 /*
- * Marks all fields of this type, including inherited ones, with `mark` (1 + index of the object).
- * Returns the number of fields.
+ * Marks all reference fields of a type, including inherited ones, with `mark` (1 + index of the
+ * object). Returns the number of fields.
  */
 static uint64_t mark_fields(struct perfetto_tables *g, uint32_t type_no, uint32_t mark,
 			    struct perfetto_references *refs)

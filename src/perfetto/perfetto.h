@@ -24,8 +24,8 @@ int perfetto_open(const char *path, struct base_work *work, struct perfetto **ou
 void perfetto_close(struct perfetto *trace);
 
 /*
- * Returns the number of graphs. Each describes one process at one time; they are numbered in the
- * order in which they begin.
+ * Returns the number of graphs. Each graph describes one process at one time. Graphs are numbered
+ * in the order in which they begin.
  */
 unsigned perfetto_graph_count(const struct perfetto *trace);
 

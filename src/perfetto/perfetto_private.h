@@ -154,7 +154,7 @@ static inline uint32_t perfetto_own_field(const struct perfetto_tables *g,
 /* The value of a field in the current object. */
 struct perfetto_slot {
 	uint64_t id;
-	/* 1 + index of the object that set the value; for any other object, the slot is empty */
+	/* 1 + index of the object that set the value; the slot is empty for any other object */
 	uint32_t object_no;
 };
 
