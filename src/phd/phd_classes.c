@@ -32,7 +32,7 @@
  */
 struct evidence {
 	int64_t objects_4, objects_8, primitives;
-	/* previous array, if its size must be inferred from the next record */
+	/* the previous array, if its size must be inferred from the record after it */
 	struct phd_record last;
 	bool has_last;
 };

@@ -146,7 +146,10 @@ static int write_record(struct phd_writer *w, const struct phd_record *record)
 
 	if (record->kind == PHD_CLASS)
 		return HDB_OK;
-	/* For a class, the class record takes precedence over an object record. */
+	/*
+	 * If the dump has both a class record and an object record for a class, the class record is
+	 * used.
+	 */
 	if (!record->id || (no != BASE_IDMAP_NONE && phd_class_at(w->phd, no)->is_read))
 		return HDB_OK;
 	w->object_count++;
