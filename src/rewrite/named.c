@@ -93,7 +93,7 @@ static const struct {
 	{ HPROF_HEAP_DUMP_END, 0, 0, 0 },
 };
 
-/* Removes bytes at the end of a record that its tag does not define. */
+/* Removes the bytes at the end of a record that are not part of the fields that its tag defines. */
 static int cut_tail(const struct rewrite_named *n, struct hprof_record *rec, struct hdb_error *err)
 {
 	for (size_t i = 0; i < BASE_COUNT(bodies); i++) {

@@ -155,8 +155,8 @@ static int rewrite_hashes_array(const struct rewrite_hashes *h, struct rewriter 
 
 /*
  * Fields whose values are always kept: the number of entries in a collection, the encoding of a
- * string, and the state of a thread or Android object. They reveal nothing about the program's
- * data. Hash codes do, so they are not listed.
+ * string, and the state of a thread or Android object. These values reveal nothing about the
+ * program's data. Hash codes do reveal something, so they are not listed.
  */
 static const struct {
 	const char *class_name; /* glob pattern */
@@ -236,7 +236,7 @@ static bool is_printable(uint8_t c)
 
 /*
  * Returns the number of bytes that follow the first byte of a UTF-8 character outside ASCII, or 0
- * if this is no such character.
+ * if the byte does not begin such a character.
  */
 static unsigned utf8_more(const uint8_t *p, uint64_t size)
 {
@@ -271,7 +271,8 @@ static bool has_text(const uint8_t *p, uint64_t size, unsigned run[2])
 
 /*
  * Sets *out to whether the array holds text. Char arrays, the arrays of strings and the bytes of
- * cryptographic keys always do. Other byte arrays do if their contents look like text.
+ * cryptographic keys always count as text. Other byte arrays count as text if their contents look
+ * like text.
  */
 static int holds_text(const struct redact *d, struct rewriter *w, const struct hprof_sub *sub,
 		      bool *out, struct hdb_error *err)

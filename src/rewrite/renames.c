@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Maximum size of a name. A longer string cannot be one. */
+/* Maximum size of a name. A longer string cannot be a name. */
 #define NAME_MAX_BYTES 65535u
 
 static const char *text_at(const struct rewrite_renames *n, size_t at)
@@ -164,7 +164,7 @@ static const struct rewrite_rename *find_package(const struct rewrite_renames *n
 
 /*
  * Finds the rename for a class (with dots): the rename of the class itself or, if there is none, of
- * an enclosing class or of its package. Sets *used to the number of bytes of `name` that it
+ * an enclosing class or of its package. Sets *used to the number of bytes of `name` that the rename
  * replaces.
  */
 static const struct rewrite_rename *find_class(const struct rewrite_renames *n, const char *name,

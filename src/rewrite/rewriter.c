@@ -144,7 +144,10 @@ static int put_head(struct rewriter *w, uint8_t tag, uint32_t time_us, uint64_t 
 
 	assert(w->out);
 	put_be32(head + 1, time_us);
-	/* A length of 4 GiB or more wraps around. VMs do the same, and readers expect it. */
+	/*
+	 * A length of 4 GiB or more wraps around. VMs write such lengths, too, and readers expect
+	 * them.
+	 */
 	put_be32(head + 5, (uint32_t)size);
 	return base_outfile_write(w->out, head, sizeof(head), err);
 }
@@ -229,7 +232,10 @@ int rewriter_copy(struct rewriter *w, uint64_t offset, uint64_t size, struct hdb
 		if (!p)
 			return HDB_EIO;
 		TRY(rewriter_put(w, p, n, err));
-		/* Only long copies report progress here; run() does so for the rest. */
+		/*
+		 * Only long copies report progress here. run() reports the progress of everything
+		 * else.
+		 */
 		if (size > COPY_BYTES)
 			TRY(base_step(w->work, offset, err));
 		offset += n;
