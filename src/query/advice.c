@@ -60,7 +60,7 @@ int query_action_find(struct heap *heap, const char *text, struct query_subject 
 			       run.target);
 	}
 	(void)snprintf(out->query, sizeof(out->query), "%.*s", (int)run.query_size, run.query);
-	/* If a rule about an object is applied to a class, recommend the list of instances. */
+	/* A rule about an object was applied to a class, so recommend the list of its instances. */
 	if (is_target(&run, "object") && subject.ix == HEAP_NONE)
 		(void)snprintf(out->query, sizeof(out->query), "instances");
 	if (run.option_size)

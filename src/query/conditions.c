@@ -19,7 +19,10 @@
 
 enum measure { COUNT, SHALLOW, RETAINED, SUSPECTS, LEAKS, SECRETS, GROWTH };
 
-/* Must be in the order of enum measure, because a function's index is the number of its measure. */
+/*
+ * Must be in the order of enum measure, because the index of a function is the number of its
+ * measure.
+ */
 static const struct base_function functions[] = {
 	{ "count", BASE_TAKES_RAW },    { "shallow", BASE_TAKES_RAW },
 	{ "retained", BASE_TAKES_RAW }, { "suspects", BASE_TAKES_RAW },
@@ -234,7 +237,7 @@ static int whole(const struct session *side, const struct condition *c, uint64_t
 /* What conditions are evaluated on. */
 struct judged {
 	const struct session *first, *last; /* oldest and newest dump, possibly the same */
-	/* only for measures without a target */
+	/* used only for measures without a target */
 	uint64_t own_count;
 };
 
@@ -326,7 +329,10 @@ int query_judge(struct query *q, const struct session *sides, size_t side_count,
 		query_fact(q, "unknown", unknown);
 	if (used >= sizeof(list))
 		memcpy(list + sizeof(list) - 4, "...", 4);
-	/* The user's text may be invalid UTF-8, or truncated within a character. */
+	/*
+	 * The text comes from the user and may be invalid UTF-8, or it may be truncated within a
+	 * character.
+	 */
 	(void)heap_clean_text(list, strlen(list), clean, sizeof(clean));
 	query_fact_text(q, "conditions", clean);
 	return HDB_OK;

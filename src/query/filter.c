@@ -64,9 +64,7 @@ static bool tests_shared(const struct query *q)
 	return uses;
 }
 
-/*
- * Some queries show this column only if its table has already been built when the query is opened.
- */
+/* Some queries show retained sizes only if their table exists when the query is opened. */
 static const char retained[] = "retained";
 
 static bool is_of_word(char c)
@@ -125,7 +123,7 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < count; i++) {
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
 		/*
-		 * If the condition's text is not known, some queries have already decided which
+		 * Without the text of the condition, some queries have decided too early which
 		 * tables to build.
 		 */
 		if (f->uses[q->columns[i]] && strcmp(f->columns[i]->name, retained) == 0)

@@ -5,8 +5,8 @@
 #include "query/query.h"
 
 /*
- * The rows built so far: the state of these queries, or its first member. `app` has no sections, so
- * it lacks that column, and its numbers have no formatted value.
+ * The rows built so far: the state of these queries, or its first member. The query `app` has no
+ * sections, so it lacks the section column, and its numbers have no formatted value.
  */
 struct info_rows {
 	const char *section;  /* section of the next rows; static */

@@ -288,8 +288,8 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 	    !store_table_revision(q->def->keeps) || q->args.before_count || q->heap->rules_path)
 		return HDB_NOTFOUND;
 	/*
-	 * Without the dump, a new answer could lack values that a stored answer has. For
-	 * consistency, do not use stored answers.
+	 * If the dump is missing, a new answer lacks values that a stored answer may have. For
+	 * consistency, do not use stored answers then.
 	 */
 	if (heap_open_dump(q->heap, NULL) != HDB_OK)
 		return HDB_NOTFOUND;
@@ -304,7 +304,7 @@ int query_kept_begin(struct query *q, struct hdb_error *err)
 		return r;
 	if (is_same(q->kept, &block) && suffices(q, &block))
 		return replay(q, &block, err);
-	q->kept->is_full = true; /* do not record it again */
+	q->kept->is_full = true; /* do not record this answer again */
 	return HDB_NOTFOUND;
 }
 
@@ -422,6 +422,6 @@ void query_kept_write(struct query *q)
 	block.data = bytes.data;
 	block.size = bytes.count;
 	block.item_count = (uint32_t)k->row_count;
-	/* If this fails, the next run of the query tries again. */
+	/* If storing the answer fails, the next run of the query tries again. */
 	(void)store_keep(q->heap->store, k->table, &block, &err);
 }

@@ -35,7 +35,9 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 	for (size_t i = 0; i < BASE_COUNT(shared); i++) {
 		if (!(def->uses & shared[i].use))
 			continue;
-		/* If the user chooses the columns, the choice decides about depth. */
+		/*
+		 * If the user chooses the columns, that choice determines whether depth is shown.
+		 */
 		if (def->uses & QUERY_CHOOSES_COLUMNS && shared[i].use == QUERY_ROWS_ARE_OBJECTS)
 			continue;
 		if (!no--)
@@ -58,7 +60,7 @@ static int heap_name(struct heap *of, uint32_t heap_no, char *name, size_t size,
 	return heap_text(of, heap.name_text, name, size, err);
 }
 
-/* Finds a heap by name. Fails with HDB_NOTFOUND and a list of names if it does not exist. */
+/* Finds a heap by name. If no heap has the name, fails with HDB_NOTFOUND and a list of names. */
 static int find_heap(struct heap *heap, const char *wanted, uint32_t *out, struct hdb_error *err)
 {
 	const uint64_t count = heap_record_count(heap, STORE_HEAPS);
@@ -115,7 +117,7 @@ static int name_heap_column(struct query *q, size_t column, uint32_t heap_no, st
 			*p = '_';
 	}
 	(void)snprintf(name, sizeof(name), "retained_%s", text);
-	/* Another column may already have this name. */
+	/* Another column may have the same name. */
 	if (query_find_column(q, name) != SIZE_MAX)
 		(void)snprintf(name, sizeof(name), "retained_heap_%u", (unsigned)heap_no);
 	query_rename(q, column, name, HDB_TYPE_BYTES);

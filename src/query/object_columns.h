@@ -5,7 +5,8 @@
  * A definition with QUERY_ROWS_ARE_OBJECTS in `uses` has QUERY_OBJECT_COLUMNS as its last columns,
  * and an ID column "id". After `open`, this module decides which of these columns to show: native
  * and retained_native if the dump has native sizes, heap and retained_* for each heap if it has
- * several heaps, depth with --depth. It sets their cells after `next`, unless `next` did.
+ * several heaps, depth with --depth. It sets the cells of these columns after `next`, unless `next`
+ * has set them.
  */
 #ifndef QUERY_OBJECT_COLUMNS_H
 #define QUERY_OBJECT_COLUMNS_H
@@ -20,7 +21,7 @@ const struct hdb_option_spec *query_shared_option(const struct query_def *def, u
 
 /* Reads --retained and --heap, and names the columns of heaps. Called before `open`. */
 int query_begin_shared(struct query *q, struct hdb_error *err);
-/* Names only the columns of heaps, for a query that was turned into another one. */
+/* Only names the columns of heaps. Used for a query that was turned into another query. */
 int query_begin_columns(struct query *q, struct hdb_error *err);
 /* Decides which of these columns to show. Called after `open`. */
 int query_show_object_columns(struct query *q, struct hdb_error *err);

@@ -36,8 +36,8 @@ void query_free_state(struct query *q)
 		q->def->close(q);
 	for (const struct query_owned *o = q->def->owned; o && o->release; o++) {
 		/*
-		 * otherwise, a structure missing from QUERY_OWNED_TYPES would be treated as a
-		 * pointer
+		 * without this check, a structure missing from QUERY_OWNED_TYPES would be treated
+		 * as a pointer
 		 */
 		assert(o->release != query_free_pointer || o->size == sizeof(void *));
 		o->release((char *)q->state + o->offset);

@@ -29,7 +29,7 @@
 	X(analysis_reference_list, analysis_references_release) \
 	X(query_groups, query_groups_release)
 
-/* Each takes the address of such a member. */
+/* Each release function takes the address of such a member. */
 #define QUERY_OWNED_FUNCTION(type, release) \
 	struct type; \
 	void query_free_##type(void *member);

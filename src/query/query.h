@@ -26,8 +26,8 @@ struct query;
 enum query_order {
 	QUERY_ORDER_FLAT, /* rows are independent */
 	/*
-	 * Only rows with level 0 are sorted. The rows below them stay with them, in their original
-	 * order.
+	 * Only rows with level 0 are sorted. Other rows stay below their row of level 0, in their
+	 * original order.
 	 */
 	QUERY_ORDER_HEADS,
 	/* Rows with the same parent are sorted among themselves, below their parent. */
@@ -102,7 +102,7 @@ struct query_def {
 	size_t batch_columns;
 	/* members of q->state to free after `close`; the last one has no function; or NULL */
 	const struct query_owned *owned;
-	/* Frees what `owned` cannot. May be NULL. */
+	/* Frees resources that `owned` cannot describe. May be NULL. */
 	void (*close)(struct query *q);
 	/* whether the query compares with databases of earlier dumps, which other queries reject */
 	bool takes_before;
@@ -141,7 +141,7 @@ enum query_use {
 	/* adds QUERY_OBJECT_COLUMNS and --depth; the column "id" is the object of the row */
 	QUERY_ROWS_ARE_OBJECTS = 4,
 	QUERY_CHOOSES_COLUMNS = 8, /* the query itself sets native and heap, and has no --depth */
-	/* adds only the column `native`, for the object of the row */
+	/* adds only the column `native` of the row's object */
 	QUERY_HAS_NATIVE = 16,
 	QUERY_OWN_NATIVE = 32, /* shows the `native` column itself */
 	/*

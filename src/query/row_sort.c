@@ -248,7 +248,7 @@ int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err)
 
 /*
  * Returns whether a row can be dropped once its key is known, without computing its other columns.
- * This is impossible if the key is filled in last, or if rows of other heaps are dropped later.
+ * The answer is no if the key is filled in last, or if rows of other heaps are dropped later.
  */
 static bool is_early(const struct query *q, const struct query_sorted *s)
 {

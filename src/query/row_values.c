@@ -100,7 +100,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			(void)snprintf(list + used, sizeof(list) - used, ", ...");
 			break;
 		}
-		/* This dump may not have these heaps. */
+		/* The dump of this answer may lack these heaps. */
 		if (strncmp(column->name, "retained_heap", 13) != 0)
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", column->name);
@@ -413,7 +413,7 @@ void query_unplace_texts(struct query *q)
 	for (size_t i = 0; i < q->def->spec.column_count; i++) {
 		struct hdb_value *value = &q->cells[i];
 
-		/* Leave borrowed and empty strings alone. */
+		/* Borrowed and empty strings need no change. */
 		if (value->type == HDB_TYPE_TEXT && value->text_size && q->row_text.data &&
 		    value->text == (const char *)q->row_text.data + value->u)
 			value->text = NULL;

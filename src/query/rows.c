@@ -68,7 +68,7 @@ int query_become(struct query *q, const struct query_def *def, struct hdb_error 
 	return prepare(q, err);
 }
 
-/* Fails because the column to sort by is not in this answer, so all its values would be null. */
+/* Reports that the column to sort by is not in this answer, so all of its values would be null. */
 static int absent_column(const struct query *q, size_t column, struct hdb_error *err)
 {
 	char list[512] = "";
@@ -342,7 +342,10 @@ int query_make(struct query *q, struct hdb_error *err)
 	if (r != HDB_OK) {
 		if (r == HDB_END)
 			query_kept_end(q);
-		/* Set even after a failure, because the query is then in an undefined state. */
+		/*
+		 * This is set even after a failure, because the query is then in an undefined
+		 * state.
+		 */
 		q->has_ended = true;
 		return r;
 	}
@@ -430,7 +433,7 @@ int query_total(struct query *q, uint64_t *total, struct hdb_error *err)
 	uint64_t *known = q->filter ? &q->wanted_total : &q->total;
 	int r = HDB_OK;
 
-	/* A filter needs the cells of all rows. */
+	/* A filter needs the cells of every row, so batches are not used. */
 	q->is_counting = *known == QUERY_TOTAL_UNKNOWN && !q->filter;
 	while (*known == QUERY_TOTAL_UNKNOWN && (r = query_make(q, err)) == HDB_OK)
 		if (q->made % STEP_ROWS == 0 && (r = base_step(q->work, q->made, err)) < 0)

@@ -67,9 +67,9 @@ bool query_sort_looks_at(const struct query *q, size_t column);
 int query_sort_test(struct query *q, bool *wanted, struct hdb_error *err);
 
 /*
- * Builds the table of retained sizes if rows are sorted or filtered by that column. Otherwise,
- * sizes that are expensive to compute would be null, and their rows would come last or be dropped.
- * Called before `open`, because some queries add up these sizes there.
+ * Builds the table of retained sizes if rows are sorted or filtered by retained size. Without the
+ * table, sizes that are expensive to compute would be null, and their rows would come last or be
+ * dropped. Called before `open`, because some queries add up these sizes there.
  */
 int query_need_tested(struct query *q, struct hdb_error *err);
 
