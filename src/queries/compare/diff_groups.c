@@ -171,8 +171,10 @@ static int make_rows(struct diff *d, struct hdb_error *err)
 		unchanged += !d->only && is_unchanged(d, g->by_side);
 	}
 	g->count -= unchanged;
-	/* with --by superclass, several rows count the same object, so sums over rows are
-	 * meaningless */
+	/*
+	 * with --by superclass, sums over rows are meaningless, because several rows count the same
+	 * object
+	 */
 	g->unchanged =
 		(struct analysis_cut){ unchanged, ANALYSIS_NOT_COUNTED, ANALYSIS_NOT_COUNTED };
 	if (g->count)

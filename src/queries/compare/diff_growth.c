@@ -3,9 +3,10 @@
  *
  * A child of a node in the growth tree (growth_tree.h) grows if it exists in all dumps and gains at
  * least --loops objects from each dump to the next, that is, one each time the program repeats its
- * work. A node with such children grows. It is listed unless its parent grows too, because its
- * growth is then part of the parent's. LeakCanary's ObjectGrowthDetector, after the paper on BLeak
- * (Vilk and Berger, 2018), finds leaks in this way without knowing which objects should exist.
+ * work. A node with such children grows. Such a node is listed unless its parent grows too, because
+ * its growth is then part of its parent's growth. LeakCanary's ObjectGrowthDetector, after the
+ * paper on BLeak (Vilk and Berger, 2018), finds leaks in this way without knowing which objects
+ * should exist.
  *
  * Unlike LeakCanary, heapdb treats the roots as a node too, so a growing number of threads is
  * listed.
@@ -38,8 +39,9 @@ struct share {
 
 /*
  * Divides the memory that would be freed without the groups among those that reach it. Dominators
- * do not help here: if two growing collections share objects, neither retains them. It follows the
- * same references as leak traces, and uses the sizes recorded in the dump (traces/trace_search.h).
+ * do not help here: if two growing collections share objects, neither retains them. The search
+ * follows the same references as leak traces, and uses the sizes recorded in the dump
+ * (traces/trace_search.h).
  */
 struct sharing {
 	const struct session *session;

@@ -54,7 +54,7 @@ struct counts {
 /* State of this part. */
 struct objects {
 	struct cursor sides[2]; /* the oldest and the newest dump */
-	/* side of the last row, whose cursor must still be advanced, or -1 */
+	/* side of the last row, if the cursor of this side must still be advanced; otherwise -1 */
 	int pending;
 };
 
@@ -90,7 +90,10 @@ static bool is_real(const struct cursor *c)
 	return heap_is_counted(c->side->heap, block, c->at);
 }
 
-/* Advances the cursor to an object to compare, unless it is at one. */
+/*
+ * Advances the cursor to the next object to compare, unless the cursor is already at such an
+ * object.
+ */
 static int settle(struct cursor *c, struct hdb_error *err)
 {
 	while (!c->has_ended) {
@@ -183,8 +186,8 @@ static bool is_reachable(const struct objects *o, unsigned s)
 }
 
 /*
- * Returns whether an object is listed. An object that became reachable counts as new, and one that
- * became unreachable as gone.
+ * Returns whether an object is listed. An object that became reachable counts as new, and an object
+ * that became unreachable counts as gone.
  */
 static bool is_changed(const struct objects *o, const struct step *step, unsigned s)
 {

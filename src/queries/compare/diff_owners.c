@@ -9,7 +9,8 @@
  *
  * If objects kept their IDs, an owner that lost nearly all of its objects to another shares a row
  * with it, because the objects were moved and are not new. Arrays of numbers are no evidence for
- * this, because compaction can move one to the address of another of the same length.
+ * such a move, because compaction can move an array to the address of another array of the same
+ * length.
  */
 #include "base/glob.h"
 #include "heap/platform_classes.h"
@@ -48,9 +49,12 @@ struct row {
 struct owners {
 	struct owner_tree tree;
 	struct base_big places[2]; /* node of each object, in the oldest and the newest dump */
-	/* indexed by owner that lost its objects: the owner that has them now */
+	/*
+	 * indexed by owner: if the owner has lost its objects, the owner that now has these objects
+	 */
 	uint32_t *joined;
-	uint32_t *key;             /* indexed by name: the name that its objects are added to */
+	/* indexed by name: the name to which the objects of this name are added */
+	uint32_t *key;
 	struct diff_figures *sums; /* indexed by name and dump */
 	uint32_t *row_of;          /* indexed by key: 1 + index of its row, or 0 if none */
 	uint32_t *main_of;    /* indexed by owner: 1 + index of the row with the largest change */
@@ -102,7 +106,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved; the cheapest checks come first. */
+	/* Most objects were not moved, so the cheapest checks come first. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -135,7 +139,7 @@ static uint32_t joined_to(const struct owners *o, uint32_t owner)
 	return owner;
 }
 
-/* Joins each owner that lost its objects with the one that now has most of them. */
+/* Joins each owner that lost its objects with the owner that now has most of these objects. */
 static int join(const struct diff *d, struct moves *m, struct hdb_error *err)
 {
 	struct owners *o = m->o;
@@ -394,7 +398,7 @@ static void take_wholes(struct diff *d)
 		}
 	}
 	/*
-	 * A row for the whole owner also counts objects of its class in the owner's other
+	 * The row for a whole owner includes objects of the same class in the owner's other
 	 * collections.
 	 */
 	for (uint32_t i = 0; i < o->name_count; i++) {
@@ -426,8 +430,8 @@ static int fill_rows(struct diff *d, struct hdb_error *err)
 }
 
 /*
- * Returns whether the owner holds more in each dump than in the one before. Buffers and tables grow
- * in steps, so without added objects it suffices that they never shrink.
+ * Returns whether the owner holds more in each dump than in the dump before. Buffers and tables
+ * grow in steps, so without added objects it suffices that they never shrink.
  */
 static bool grows_steadily(const struct diff *d, const struct diff_figures *by_side)
 {
@@ -459,8 +463,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Returns whether to keep a row: its owner holds a different amount than before and matches --only,
- * and the row for its whole owner does not include it.
+ * Returns whether to keep a row: its owner matches --only and holds a different amount than before,
+ * and no other row for the whole owner includes this row.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {

@@ -3,7 +3,7 @@
  * dominator, and suspect growth.
  *
  * Paths are defined in owner_tree.h. An object whose path changed appears on both paths: as lost on
- * the old one, and as moved on the new one.
+ * the old path, and as moved on the new path.
  *
  * Suspects are found as in Eclipse MAT's comparison of two dominator trees: from top-level nodes
  * that grew by more than a share of the older heap, the search descends as long as one child has
@@ -51,7 +51,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* Returns the absolute change of a node; these trees rank losses like gains. */
+/* Returns the absolute change of a node; these trees rank losses as high as gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);

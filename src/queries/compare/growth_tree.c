@@ -1,9 +1,9 @@
 /*
  * queries/compare/growth_tree.c - builds the tree of paths merged by reference names.
  *
- * The walk proceeds in runs. A run is all objects that references with the same name, from one
- * node, lead to. They become one node, and their own references, grouped by name, become the next
- * runs.
+ * The walk proceeds in runs. A run consists of all objects to which references with the same name
+ * lead from one node. These objects become one node, and their own references, grouped by name,
+ * become the next runs.
  */
 #include "queries/compare/growth_tree.h"
 
@@ -47,7 +47,7 @@ struct group {
 	uint64_t count, at;
 };
 
-/* An object that a reference of a group leads to. */
+/* An object to which a reference of a group leads. */
 struct pair {
 	uint32_t group, ix;
 };
@@ -65,8 +65,8 @@ struct walk {
 	struct base_vec groups; /* struct group of the node being visited */
 	struct base_vec pairs;  /* struct pair */
 	/*
-	 * Indexed by name and is_late: 1 + index of the group. An entry may be stale, from an
-	 * earlier node: find_group checks that this group exists and has this name.
+	 * Indexed by name and is_late: 1 + index of the group. An entry may be left over from an
+	 * earlier node, so find_group checks that the group exists and has this name.
 	 */
 	struct base_vec group_of; /* uint32_t */
 	/*
@@ -172,7 +172,10 @@ static int find_group(struct walk *w, uint32_t name, bool is_late, uint32_t *out
 	return base_vec_push(&w->groups, &group, sizeof(group), err);
 }
 
-/* Adds a reference to `ix`, which becomes pending unless it already is or has a node. */
+/*
+ * Adds a reference to object `ix`. The object becomes pending, unless it is pending already or has
+ * a node.
+ */
 static int add_target(struct walk *w, uint32_t name, uint32_t ix, bool is_late,
 		      struct hdb_error *err)
 {

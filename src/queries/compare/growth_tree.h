@@ -3,9 +3,9 @@
  * of references: the field, the class that declares it, and the class of the object that it refers
  * to.
  *
- * For example, the elements of all maps in one field form one node, and those of the maps in
- * another field form another. So nodes of different dumps correspond even if the addresses of their
- * objects differ. Paths follow the same references as leak traces (traces/trace_graph.h):
+ * For example, the elements of all maps in one field form one node, and the elements of the maps in
+ * another field form another node. So nodes of different dumps correspond even if the addresses of
+ * their objects differ. Paths follow the same references as leak traces (traces/trace_graph.h):
  * collections refer directly to their elements, and referents of weak, soft, phantom and final
  * references are omitted. Nodes are visited in the order of LeakCanary's heap growth detector, and
  * an object belongs to the first node that leads to it. If a reference has the same name as the one

@@ -71,7 +71,10 @@ struct adding {
 	uint64_t *holds; /* bit set of objects that are the parent of another */
 	uint64_t *parts; /* bit set of objects that are part of another */
 	uint8_t *kind;   /* indexed by class */
-	/* indexed by class: whether it is never unloaded, so that its holders do not matter */
+	/*
+	 * indexed by class: whether the class is never unloaded, so that it does not matter what
+	 * holds the class
+	 */
 	bool *stays;
 	struct base_idmap fields;  /* class and field to the name of the owner */
 	struct base_idmap held[2]; /* owner and class to the name; [1] is for entries */
@@ -352,8 +355,8 @@ static int local_owner(struct adding *a, uint32_t thread, uint32_t *out, struct 
 }
 
 /*
- * Returns whether an object is part of the one above it: an entry, a table, or the characters of a
- * string.
+ * Returns whether an object is part of the object above it: an entry, a table, or the characters of
+ * a string.
  */
 static bool is_part(const struct adding *a, uint32_t above, uint32_t ix)
 {
@@ -495,7 +498,7 @@ static int prepare(struct adding *a, struct arrays *arrays, struct hdb_error *er
 {
 	struct heap *heap = a->session->heap;
 	struct base_work *work = a->session->work;
-	/* Whole blocks are read, so arrays must have room for them. */
+	/* Whole blocks are read, so the arrays must have room for whole blocks. */
 	const uint64_t n = (uint64_t)heap_block_count(heap) * STORE_BLOCK_OBJECTS;
 	const uint64_t words = n / 64 + 1;
 	uint32_t thread_no;

@@ -27,7 +27,7 @@ struct owner_tree {
 	struct base_vec parts; /* struct owner_name, indexed by number of the name */
 };
 
-/* The parts of a node's name. */
+/* The parts of the name of a node. */
 struct owner_name {
 	uint32_t owner; /* index of the name that consists only of the owner */
 	/*

@@ -130,9 +130,7 @@ static int set_facts(struct query *q, struct diff *d, struct hdb_error *err)
 		if (s == 0)
 			first = total;
 		last = total;
-		/*
-		 * Return the memory of these tables before the tables of the next dump are built.
-		 */
+		/* Free the memory of these tables before the tables of the next dump are built. */
 		base_work_release(d->sides[s].work);
 		TRY(r);
 	}
