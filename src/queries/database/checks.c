@@ -14,7 +14,7 @@
 
 /* ---- counts ---- */
 
-/* Counts derived tables that are not read because another version built them. */
+/* Counts the derived tables that are not read because another version of the library built them. */
 static int count_old(struct store *store, unsigned *count, struct hdb_error *err)
 {
 	for (unsigned t = STORE_REFERRERS; t < STORE_ANSWERS; t++) {
@@ -98,10 +98,7 @@ static int check_ids(struct query *q, struct query_check_found *found, struct hd
 			if (total && ids[i] <= previous)
 				FAIL(found, "0x%" PRIx64 " after 0x%" PRIx64, ids[i], previous);
 			previous = ids[i];
-			/*
-			 * Looking up one object per block verifies that the directory leads to the
-			 * block.
-			 */
+			/* The directory is verified by looking up one object of each block. */
 			if (i != count / 2 || !found->ok)
 				continue;
 			TRY_ERRORS(r = heap_find(q->heap, ids[i], &ix, err));

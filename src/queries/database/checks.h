@@ -36,7 +36,8 @@ struct query_check_step {
 	 */
 	int (*run)(struct query *q, struct query_check_found *found, struct hdb_error *err);
 	/*
-	 * whether the check also runs on the tables for each strength of references, if they exist
+	 * whether the check is repeated for the tables of each strength of references, if they
+	 * exist
 	 */
 	bool is_by_strength;
 };

@@ -18,7 +18,7 @@ static int add_counted(void *ctx, const struct heap_count *count, struct hdb_err
 	return HDB_OK;
 }
 
-/* Subtracts the objects of a block. */
+/* Subtracts the objects of a block from the counts. */
 static int take_block(void *ctx, const struct heap_block *block, struct hdb_error *err)
 {
 	struct sum *sums = ctx;

@@ -160,7 +160,7 @@ static int add_kind(void *ctx, const struct heap_count *count, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Objects made by the VM rather than by the program. */
+/* Objects that the VM made, not the program. */
 struct vm_objects {
 	struct heap *heap;
 	uint64_t flat, fillers, filler_bytes;

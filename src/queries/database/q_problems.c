@@ -1,6 +1,6 @@
 /*
  * queries/database/q_problems.c - the problems query: defects of the dump that the import found,
- * and the resulting losses.
+ * and which data is lost because of them.
  */
 #include "heap/heap_database.h"
 #include "hprof/walk.h"
@@ -9,7 +9,7 @@
 
 #include <queries/database/q_problems.query.h>
 
-/* The name of each kind of problem, the places where it occurs, and its effect. */
+/* For each kind of problem: its name, the places where such problems occur, and their effect. */
 static const struct {
 	uint32_t kind;
 	const char *name, *record, *effect;
