@@ -1,6 +1,6 @@
 /*
- * queries/explain/closed_flag.c - finds boolean fields that mark objects as closed or finished, and
- * so no longer needed, and counts objects by the value of such a field.
+ * queries/explain/closed_flag.c - finds boolean fields that mark objects as closed or finished and
+ * therefore no longer needed, and counts objects by the values of these fields.
  */
 #include "queries/explain/suspect_facts.h"
 

@@ -43,7 +43,7 @@
 #define SHARE_KINDS 5u
 /* Minimum number of keys that a finding must be based on. */
 #define SHARE_KEYS 100u
-/* Maximum number of entries to count in a collection that does not record its size. */
+/* Maximum number of entries that are counted in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
 /* Minimum number of letters of a name that ends with a number, which may be one of a fixed set. */
 #define NAME_LETTERS_MIN 3u
@@ -430,8 +430,8 @@ static int look_for_nothing(struct looking *l, const struct heap_value *value,
 }
 
 /*
- * Counts an entry whose key is its value, if only the map refers to it. Such a map is a pool that
- * stores one copy of each value, and this value is not in use.
+ * Counts an entry whose key and value are the same object, if only the map refers to this object.
+ * Such a map is a pool that stores one copy of each value, and this value is not in use.
  */
 static int look_for_self(struct looking *l, const struct heap_entries *entries,
 			 struct hdb_error *err)
@@ -491,7 +491,7 @@ static int look_at_entries(struct looking *l, const struct heap_collection *c,
 			TRY(look_at(l, &entries.key, has_keys, err));
 		if (l->is_identity)
 			TRY(add_text_key(l, &entries.key, err));
-		/* The values of a set are also its keys. */
+		/* Each value of a set is also a key. */
 		if (has_keys && !entries.has_key)
 			TRY(look_at(l, &entries.value, true, err));
 		if (has_keys)
@@ -676,7 +676,10 @@ static void set_heaviest(const struct looking *l, const struct value_field *most
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
 			 (double)most->bytes * 100 / (double)l->weighed_bytes);
 	explain_fact_text(out, EXPLAIN_FACT_field_kind, explain_short_class(heap, most->class_no));
-	/* Collections, strings, arrays and application objects are expected to take memory. */
+	/*
+	 * Values of these kinds are expected to take memory: collections, strings, arrays and
+	 * application objects.
+	 */
 	explain_fact_set(
 		out, EXPLAIN_FACT_is_machinery,
 		entry_is_own(heap, l->value_class) &&
@@ -755,9 +758,9 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 }
 
 /*
- * Reports collections that are used at both ends: unbounded queues between threads, and other
- * lists. Queue libraries use names such as MpscLinkedQueue and MpscUnboundedArrayQueue for
- * unbounded queues.
+ * Reports collections to which elements are added at one end and removed at the other: unbounded
+ * queues between threads, and other lists. Queue libraries use names such as MpscLinkedQueue and
+ * MpscUnboundedArrayQueue for unbounded queues.
  */
 static void set_queue(struct heap *heap, uint32_t class_no, const struct heap_collection *c,
 		      struct explain_facts *out)

@@ -254,7 +254,7 @@ void entry_set_state(const struct looking *l, uint32_t no, const char *value, do
 	struct state state = { &l->fields[no], true, value, percent };
 	char word[24];
 
-	/* skip the quotation marks of a string */
+	/* skip the quotation marks around a string */
 	(void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(value + (value[0] == '"'), "\""),
 		       value + (value[0] == '"'));
 	state.is_finished = IS_ONE_OF(word, finished_states);
@@ -389,7 +389,7 @@ int entry_set_growth(struct heap *heap, const struct heap_collection *c, struct 
 	TRY(entry_growth(heap, c, &never, &removed, err));
 	if (removed)
 		explain_fact_set(out, EXPLAIN_FACT_removed, (double)removed);
-	/* a wrapper that does not allow removals proves that nothing was removed through it */
+	/* nothing was removed through a wrapper that does not allow removals */
 	if (!never || strncmp(kind, "Collections$Unmodifiable", 24) == 0)
 		return HDB_OK;
 	if (c->inner && strncmp(kind, "Collections$", 12) == 0)

@@ -12,8 +12,8 @@
 #include "queries/explain/suspect_facts.h"
 
 /*
- * Limits: number of bytes of a string that are compared, number of parts into which a string is
- * divided, and number of fields of a value.
+ * Limits: the number of bytes of a string that are compared, the number of parts into which a
+ * string is divided, and the number of fields of a value that are examined.
  */
 #define PREFIX_BYTES 80u
 #define PREFIX_PARTS 3u
@@ -54,7 +54,7 @@ struct value_field {
 	 */
 	uint32_t points, past;
 	uint64_t oldest_ms, newest_ms; /* for versions: lowest and highest number */
-	/* size of the referenced object, if only this field retains it */
+	/* size of the referenced object, if no other field retains it */
 	uint64_t bytes;
 	uint32_t class_no; /* class of the first referenced object */
 	uint8_t type;      /* HPROF type */
@@ -106,10 +106,10 @@ struct looking {
 	 */
 	bool has_keys;
 	const char *noun; /* "keys" or "elements" */
-	uint32_t uuids;   /* keys that are random UUIDs */
+	uint32_t uuids;   /* number of keys that are random UUIDs */
 	/*
-	 * number of values that are collections, and number of those that have most entries in
-	 * common with the previous one
+	 * number of values that are collections, and number of these collections that share most
+	 * entries with the previous collection
 	 */
 	uint32_t compared, alike;
 	uint64_t previous[ENTRIES_COMPARED]; /* entries of the previous collection */
@@ -139,7 +139,7 @@ void entry_set_field(const struct looking *l, const struct value_field *field, e
 
 /* ---- entry_times.c ---- */
 
-/* Returns what a field of this name contains. */
+/* Returns what a field with this name contains. */
 enum time_kind entry_time_kind(const char *name);
 /* Counts a point in time that is given in milliseconds or seconds. */
 void entry_add_ms(const struct looking *l, struct value_field *field, uint64_t ms);

@@ -92,7 +92,7 @@ static int look_at_copy(struct held_walk *w, const struct held_node *node,
 			varied += i && bits[0][i] != bits[0][i - 1];
 		}
 	}
-	/* Rows of a table that are filled with a single object do not count as copies. */
+	/* Rows of a table that are all filled with the same object do not count as copies. */
 	if (object->kind == STORE_OBJECT_ARRAY && varied * 2 < looked)
 		return HDB_OK;
 	if (looked >= FACTS_NEAR_ELEMENTS && equal * 10 >= looked * 9)
@@ -282,7 +282,7 @@ int held_count_string(struct held_walk *w, const struct held_node *node,
 	if (dominator == node->ix) {
 		content.array_bytes = (double)array.shallow_bytes;
 	} else {
-		/* Strings of Java 6 that share an array may be different parts of it. */
+		/* In Java 6, strings that share an array may use different parts of the array. */
 		count = (int64_t)array.length;
 		TRY_ERRORS(heap_path_number(heap, node->ix, "offset", &offset, err));
 		TRY_ERRORS(heap_path_number(heap, node->ix, "count", &count, err));

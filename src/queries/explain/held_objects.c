@@ -13,7 +13,7 @@
 
 /* Minimum number of entries in a collection that is examined. */
 #define FACTS_ENTRIES_MIN 1000u
-/* Minimum number of entries if no collection has FACTS_ENTRIES_MIN entries. */
+/* Minimum number of entries of a collection if no collection has FACTS_ENTRIES_MIN entries. */
 #define FACTS_ENTRIES_SOME 50u
 /*
  * Maximum number of entries in a map or set that is reported as small. The table and nodes of such
@@ -21,11 +21,11 @@
  */
 #define FACTS_SMALL 10u
 
-/* Remembers a collection if it retains the most, or is the first large one. */
+/* Remembers a collection if it is the first large one or retains the most. */
 static int choose_largest(struct held_walk *w, const struct held_node *node,
 			  const struct heap_collection *collection, struct hdb_error *err)
 {
-	/* the map inside a set is counted as the set */
+	/* the map inside a set is counted as part of the set */
 	const struct held_node *parent = held_parent(w, node);
 	struct heap_collection counted = *collection;
 	uint64_t bytes, budget = FACTS_ENTRIES_MIN;
@@ -138,8 +138,8 @@ static int look_at_task(struct held_walk *w, const struct held_node *node, bool 
 	else if (is_timer ? state == 2 : state >= 1 && state <= 3)
 		w->done += node->weight;
 	/*
-	 * state NEW of FutureTask; a task with a scheduled time waits for that time and not for a
-	 * thread, and a task with a runner is running
+	 * state NEW of FutureTask; such a task waits for a thread, unless it has a scheduled time
+	 * or a runner, which is the thread that runs it
 	 */
 	else if (!is_timer && !state && !time && !runner)
 		w->queued += node->weight;
@@ -268,7 +268,7 @@ static int look_at_reference(struct held_walk *w, const struct held_node *node,
 		w->cleared += node->weight;
 	if (heap_has_superclass(heap, node->class_no, "java.lang.ref.SoftReference"))
 		w->soft_bytes += node->weight * (double)bytes;
-	/* A thread's entry is removed with the thread. */
+	/* The entry of a thread is removed when the thread ends. */
 	if (strcmp(heap_class_name(heap, node->class_no),
 		   "java.lang.ThreadLocal$ThreadLocalMap$Entry") == 0) {
 		w->locals += node->weight * (double)bytes;

@@ -45,7 +45,7 @@ struct held_tally {
 	struct {
 		uint32_t class_no;
 		double count, places, used, bytes;
-		double first_places; /* places of the first object */
+		double first_places; /* places of the first object of the class */
 		bool is_varied;      /* whether another object has other places */
 	} list[HELD_CLASSES];
 	unsigned classes;
@@ -63,7 +63,8 @@ struct held_node {
 	uint32_t ix;
 	uint32_t parent; /* the node that dominates it, or HEAP_NONE at the top */
 	uint32_t class_no;
-	bool is_big;    /* if the walk ends early, whether the object represents only itself */
+	/* whether the object represents only itself, not others, if the walk ends early */
+	bool is_big;
 	uint64_t bytes; /* retained size, if the walk visits only some objects of each level */
 	double weight;
 };
@@ -88,8 +89,8 @@ struct held_walk {
 	uint64_t split_bytes; /* of the suspect; see analysis/suspects.h */
 	double whole;         /* size of everything that the suspect retains */
 	/*
-	 * if a level has too many nodes: its first node, the maximum number of its nodes, and the
-	 * minimum retained size that a node represents
+	 * if a level has too many nodes: the first node of the level, the maximum number of nodes,
+	 * and the minimum retained size that each node represents
 	 */
 	uint64_t level, level_max;
 	double level_bytes;
@@ -106,8 +107,8 @@ struct held_walk {
 	double loaders; /* number of closed class loaders */
 	double periodic, dependents, done, queued;
 	/*
-	 * number of objects that another object of their class holds, and number of objects that
-	 * hold several objects of their class
+	 * number of objects that are held by another object of the same class, and number of
+	 * objects that hold several objects of their own class
 	 */
 	double chained, branches;
 	const struct held_node *chain_last; /* the last object counted in `chained` */
@@ -124,7 +125,8 @@ struct held_walk {
 	uint64_t big_bytes;
 	uint64_t children_max;
 	uint64_t objects_max;
-	bool is_about;    /* whether visited objects represent others that were not visited */
+	/* whether the visited objects also represent objects that were not visited */
+	bool is_about;
 	bool is_count;    /* whether a walk cut short yields no result */
 	bool is_by_level; /* whether the walk visits only some objects of each level */
 	bool is_cut;      /* whether the walk ended early because it visited too many objects */

@@ -5,9 +5,9 @@
  * list of strings or boxed values is known. Other classes mostly combine fields by one of a few
  * formulas, but the dump contains neither the formula nor the names of these fields, so heapdb
  * tries all formulas and combinations of fields. A formula that yields the recorded hash codes of
- * several keys must be the right one, because a wrong one matches only one key in two billion. Keys
- * for which this formula yields a different hash code were modified. Keys with capital letters do
- * not count as modified unless one such key matches, because some classes, such as names of HTTP
+ * several keys must be the right one, because a wrong formula matches only one key in two billion.
+ * Keys for which this formula yields a different hash code were modified. Keys with capital letters
+ * do not count as modified unless one such key matches, because some classes, such as names of HTTP
  * headers, hash their text in lower case. For lists, the formula is known, but some of the recorded
  * hash codes must match a list or its beginning.
  */
@@ -201,9 +201,12 @@ struct guess {
 	size_t formula;
 	unsigned fields;     /* bit set */
 	unsigned keys, hits; /* number of keys, and of keys that the formula matches */
-	unsigned proofs;     /* hits that differ from their neighbours or, if is_list, lists that
-			      * match completely */
-	bool is_list;        /* whether the keys are lists */
+	/*
+	 * hits whose hash code differs from that of their neighbours or, if is_list, lists that
+	 * match completely
+	 */
+	unsigned proofs;
+	bool is_list; /* whether the keys are lists */
 };
 
 static bool is_match(const struct hashed_key *key, const struct guess *guess)

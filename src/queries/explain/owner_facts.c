@@ -81,7 +81,8 @@ struct owners {
 	const struct session *session;
 	struct explain_facts *out;
 	const char *class_name; /* class name of the owner, without its package */
-	bool is_nearest;        /* whether it is the nearest owner, or has the settings of it */
+	/* whether the object is the nearest owner, or has the settings of the nearest owner */
+	bool is_nearest;
 	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;
@@ -166,7 +167,10 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 
 	while (per && !isupper((unsigned char)per[3]))
 		per = strstr(per + 3, "Per");
-	/* "maxMessagesPerWrite" limits a step, not what is kept; "maxPermits" is a limit. */
+	/*
+	 * "maxMessagesPerWrite" limits a single step, not the number of stored entries;
+	 * "maxPermits" is a real limit.
+	 */
 	if (has_word(lower, no_limit_words) || strncmp(lower, "min", 3) == 0 || per)
 		return;
 	if (number < 0 || number >= LIMIT_NONE || (number == 0 && (is_size || is_life))) {
@@ -316,7 +320,7 @@ static int has_field(const struct owners *o, uint32_t ix, bool *out, struct hdb_
 
 /*
  * Reads an owner: an object or, at the end of the path, a class. The class name of a queue or
- * policy may imply that it has no limit.
+ * policy may imply that the queue or policy has no limit.
  */
 static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct hdb_error *err)
 {
@@ -371,7 +375,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 			/* Objects of a library may be nearer than the owner of the field. */
 			TRY(has_field(&o, is_class ? HEAP_NONE : ix, &is_holder, err));
 			owners++;
-			/* a collection is not its own owner */
+			/* a collection is not the owner of itself */
 			if (i || !rule) {
 				if (!is_set || (is_largest && is_holder && !is_named))
 					set_owner(&o, is_largest && is_holder);

@@ -309,7 +309,10 @@ static int find_next(struct query *q, struct hdb_error *err)
 		if (r != HDB_OK)
 			continue;
 		TRY(was_said(s, &is_known, err));
-		/* For a class, the same text may be about another static field. */
+		/*
+		 * If the suspect was split from a class, the same text may describe another static
+		 * field of the class.
+		 */
 		if (s->suspect && s->suspect->split_ix != HEAP_NONE)
 			is_known = false;
 		r = is_known ? HDB_NOTFOUND : HDB_OK;

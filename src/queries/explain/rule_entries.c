@@ -30,7 +30,7 @@ struct entry_kinds {
 	unsigned classes;
 };
 
-/* The function called for each entry. */
+/* The function that is called for each entry. */
 struct entry_taker {
 	/* receives the object of an entry; for a map, the value */
 	int (*take)(struct rule_scan *s, uint32_t ix, void *ctx);
@@ -171,7 +171,7 @@ int rule_sum(struct rule_scan *s, const struct base_arguments *a, struct base_va
 	if (a->value->kind != BASE_OBJECT)
 		return HDB_OK;
 	TRY(walk_entries(s, a->value->object, &taker));
-	/* a partial sum would be wrong */
+	/* a sum over only some of the entries would be wrong */
 	if (s->subject->steps)
 		base_value_set_number(out, addition.sum);
 	return HDB_OK;
@@ -260,7 +260,7 @@ int rule_most_count(struct rule_scan *s, const struct base_arguments *a, struct 
 /* The value of a label, which is a tag with a key, or one of the strings of a list. */
 struct label_value {
 	uint64_t label, value;
-	uint32_t label_ix; /* the string that names the label */
+	uint32_t label_ix; /* the string that is the name of the label */
 };
 BASE_ORDER(compare_labels, struct label_value, BASE_UP(label), BASE_UP(value))
 

@@ -155,7 +155,10 @@ static int simple_of(struct rule_scan *s, uint32_t ix, struct base_value *out)
 {
 	base_value_set_text(out,
 			    inspect_simple_name(heap_class_name_of(s->subject->session->heap, ix)));
-	/* A lambda is named by its class: the rest of its name is generated. */
+	/*
+	 * A lambda is named by the class that declares it, because the rest of its name is
+	 * generated.
+	 */
 	if (strstr(out->text, "$$Lambda"))
 		*strstr(out->text, "$$Lambda") = '\0';
 	return HDB_OK;

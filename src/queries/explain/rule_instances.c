@@ -191,7 +191,7 @@ struct instances {
 	struct explain_count *out;
 };
 
-/* Count that means that not all instances could be examined. */
+/* Stands for a count if not all instances could be examined. */
 #define COUNT_UNKNOWN (-1.0)
 
 static int count_block(void *ctx, const struct heap_block *block, struct hdb_error *err)

@@ -32,8 +32,8 @@ static int is_user(struct rule_scan *s, const struct store_root *root, uint32_t 
 
 /*
  * users(): returns the number of local variables that refer to the object, or to an object with a
- * field that does. They belong to methods that use the object. Returns nothing if the dump has no
- * local variables.
+ * field that does. These local variables belong to methods that use the object. Returns nothing if
+ * the dump has no local variables.
  */
 int rule_users(struct rule_scan *s, uint32_t ix, struct base_value *out)
 {
@@ -53,7 +53,7 @@ int rule_users(struct rule_scan *s, uint32_t ix, struct base_value *out)
 		has_locals |= root->is_local;
 		s->subject->steps -= root->is_local;
 	}
-	/* if the budget of steps is used up, other local variables may be users */
+	/* if the budget of steps is used up, there may be users that were not found */
 	if (has_locals && s->subject->steps)
 		base_value_set_number(out, users);
 	return HDB_OK;

@@ -128,7 +128,7 @@ struct named {
 	uint32_t rule;
 	bool is_pattern;
 	char name[EXPLAIN_VALUE_MAX];
-	const uint64_t *below; /* result of heap_below(); NULL for a pattern */
+	const uint64_t *below; /* result of heap_below(), or NULL if the name is a pattern */
 };
 
 /* Class of rules about suspects. No real class has this name. */
@@ -369,7 +369,7 @@ struct sentence {
 	char *buf;
 	size_t size, used;
 	bool lacks; /* whether a value in the current brackets is missing */
-	/* whether inside brackets; whether all values outside brackets exist */
+	/* whether the text is inside brackets; whether all values outside brackets exist */
 	bool is_within, is_whole;
 };
 
@@ -381,7 +381,7 @@ static void add(struct sentence *s, const char *text, size_t size)
 	s->buf[s->used] = '\0';
 }
 
-/* Larger sizes are not real, and may not fit in 64 bits. */
+/* Larger sizes are not real and may exceed 64 bits. */
 #define BYTES_MAX 1e18
 
 /* Appends the value for {name}, {name:bytes} and so on. */
@@ -566,8 +566,8 @@ static int append_sentence(const char *template, struct explain_values *values, 
 }
 
 /*
- * Applies the first matching rule for a class. If it has a line `also`, appends the sentences of
- * the next matching rule that has neither such a line nor a command.
+ * Applies the first matching rule for a class. If this rule has a line `also`, appends the
+ * sentences of the next matching rule that has neither a line `also` nor a command.
  */
 static int explain_by(const struct explain_rules *rules, struct explain_subject about,
 		      uint32_t class_no, struct explain_answer *out, struct hdb_error *err)
@@ -689,8 +689,8 @@ struct candidates {
 };
 
 /*
- * Returns which objects of a class are candidates. If a rule for the class finds faults, all of its
- * objects are.
+ * Returns which objects of a class are candidates. If a rule for the class finds faults, all
+ * objects of the class are candidates.
  */
 static enum wanted wanted_of(const struct explain_rules *rules, uint32_t class_no, bool is_any)
 {

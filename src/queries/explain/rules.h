@@ -54,7 +54,7 @@ struct explain_rule {
 	unsigned condition_count, read_count;
 	enum explain_verdict verdict;
 	const char *says, *advice, *source;
-	/* NULL if the rule has no such line */
+	/* NULL if the rule has no line of this kind */
 	const char *since, *holds, *run, *also, *consumers, *checks;
 	/* an expression, or BASE_NO_NODE if the rule has no such line */
 	uint32_t kept;
@@ -102,7 +102,7 @@ struct explain_counts {
 struct explain_rules {
 	struct base_vec rules; /* struct explain_rule, of those with classes in the heap */
 	uint64_t tried;        /* number of all rules */
-	struct base_vec nodes; /* struct base_node of all expressions */
+	struct base_vec nodes; /* expressions that every sentence can use */
 	uint32_t usual[5];     /* expressions that every sentence can use */
 	char *own, *users;     /* text of the compiled-in rules, and of the user's rules; owned */
 	/*
@@ -183,7 +183,7 @@ struct explain_candidate {
 /* Selects the objects that are candidates. */
 struct explain_choice {
 	uint64_t least_bytes; /* minimum retained size, unless a rule for the class finds faults */
-	/* whether to use only rules that find faults or unbounded collections */
+	/* whether only rules that find faults or unbounded collections are used */
 	bool of_faults;
 };
 

@@ -30,8 +30,8 @@
 #define FACTS_CHILDREN_MAX 1600u
 #define FACTS_CHILDREN_MIN 100u
 /*
- * If even this exceeds the limit, the walk visits 1/FACTS_LEVEL_PART of the remaining objects, and
- * at least FACTS_LEVEL_MIN, on each level below the top.
+ * If this walk also exceeds the limit, the walk visits 1/FACTS_LEVEL_PART of the remaining objects,
+ * and at least FACTS_LEVEL_MIN, on each level below the top.
  */
 #define FACTS_LEVEL_PART 8u
 #define FACTS_LEVEL_MIN 256u
@@ -41,8 +41,9 @@
  */
 #define FACTS_NODE_BYTES 64u
 /*
- * If the walk still does not reach the bottom, for example of a deep chain, the visited objects
- * represent the rest, except objects of at least 1/FACTS_BIG_PART of the suspect's size.
+ * If the walk still does not reach the bottom (for example, of a deep chain), the visited objects
+ * represent the rest. Objects of at least 1/FACTS_BIG_PART of the suspect's size represent only
+ * themselves.
  */
 #define FACTS_BIG_PART 64
 /* Maximum number of objects in a walk that visits all objects. */
@@ -121,7 +122,10 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	assert(no < EXPLAIN_FACT_COUNT);
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
-	/* Nearly 100 % is not all, and a sample does not show that something applies to all. */
+	/*
+	 * A share of nearly 100 % is not all, and a sample cannot show that a statement applies to
+	 * all.
+	 */
 	if ((facts->is_sampled || number < 100) && facts->figures[no].number == 100 &&
 	    (strstr(names[no], "percent") || no == EXPLAIN_FACT_empty_values ||
 	     no == EXPLAIN_FACT_nonzero))
@@ -524,7 +528,7 @@ static void set_rooms(const struct held_walk *w, struct explain_facts *out)
 	if (!w->rooms.classes || w->rooms.bytes <= 0)
 		return;
 	assert(count > 0);
-	/* a container that holds the others must not change their average */
+	/* a container that holds the other containers must not change their average */
 	if (w->big.class_no == w->rooms.list[most].class_no && w->big.weight <= 1 &&
 	    count > FACTS_FAR_LARGER && w->big.places * count > places * FACTS_FAR_LARGER) {
 		count -= 1;
@@ -857,7 +861,7 @@ static int look_at_owners(struct held_walk *w, const struct analysis_suspect *s,
 	if (ix == HEAP_NONE)
 		return HDB_OK;
 	is_largest = ix == w->largest_ix;
-	/* the class of a synchronized or read-only map's inner map may have a limit */
+	/* the class of the map inside a synchronized or read-only map may have a limit */
 	TRY_ERRORS(r = heap_collection_open(w->session->heap, ix, &c, err));
 	return explain_owner_facts(w->session, r == HDB_OK ? c.inner_ix : ix, is_largest, out, err);
 }

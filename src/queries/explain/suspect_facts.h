@@ -7,7 +7,7 @@
  * so a rule for a new cause needs only code that measures the figure. All figures of a suspect come
  * from one walk over the objects that it dominates, from the top down. The walk visits a limited
  * number of objects, and only an evenly spaced sample of very long lists of children. Figures based
- * on a sample are estimates, and are rounded. A rule that is about to report an estimate calls
+ * on a sample are estimates, and are rounded. Before a rule reports an estimate, it calls
  * about(NAME), which counts all objects unless there are very many. If the figure is still an
  * estimate, about(NAME) returns "about ".
  */
