@@ -121,14 +121,14 @@ typedef int (*inspect_function)(struct inspect_look *look, struct hdb_error *err
 struct inspect_rule {
 	const char *name;
 	const char *class_name; /* applies to subclasses too; NULL means all instances */
-	const char *where;      /* a condition; NULL means always */
+	const char *where;      /* a condition; NULL means that it is always true */
 	const char *lines[INSPECT_SAYS][INSPECT_LINES_MAX];
 	inspect_function function; /* or NULL */
-	/* a function that only adds labels, and is called only for this purpose; or NULL */
+	/* a function that only adds labels and is not called for anything else; or NULL */
 	inspect_function labels;
 	int line;       /* line in inspect.rules */
 	bool is_filter; /* whether the rule finds leaking objects */
-	/* if not NULL, the rule finds only objects for which this function is true */
+	/* if not NULL, the rule finds only objects for which this function returns true */
 	inspect_function filter;
 };
 
@@ -159,8 +159,8 @@ const char *inspect_class_of(struct heap *heap, uint32_t ix);
 /* Reads a boolean field of the rule's class. Returns HDB_NOTFOUND if there is no such field. */
 int inspect_bool(struct inspect_look *look, const char *path, bool *out, struct hdb_error *err);
 /*
- * Reads a reference. Sets *target to HEAP_NONE if it is null. Returns HDB_NOTFOUND if there is no
- * such field.
+ * Reads a reference. Sets *target to HEAP_NONE if the reference is null. Returns HDB_NOTFOUND if
+ * there is no such field.
  */
 int inspect_reference(struct inspect_look *look, const char *path, uint32_t *target,
 		      struct hdb_error *err);

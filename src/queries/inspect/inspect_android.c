@@ -103,8 +103,8 @@ static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_
 }
 
 /*
- * Adds a context and the receivers that it registered. Returns HDB_NOTFOUND if the dump does not
- * contain one of them.
+ * Adds a context and the receivers that it registered. Returns HDB_NOTFOUND if the dump lacks the
+ * context or one of the receivers.
  */
 static int say_context_of(struct inspect_look *look, uint64_t context, uint64_t map,
 			  struct hdb_error *err)
