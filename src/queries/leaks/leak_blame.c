@@ -124,8 +124,9 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Returns whether a class is a library's collection, or nested in one, and so holds objects that
- * other code put into it. A lambda counts too, because it holds captured objects.
+ * Returns whether a class is a library's collection, or nested in such a collection. Such a class
+ * holds objects that other code put into it. A lambda counts too, because it holds captured
+ * objects.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -541,7 +542,10 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 		if (heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader"))
 			return HDB_OK;
 		TRY(leak_blame_step(q, path, i, &here, err));
-		/* The application's field explains more than the library's object in it. */
+		/*
+		 * The application's field explains more than the object of the library in this
+		 * field.
+		 */
 		is_user =
 			heap_is_library_class(below.class_name) && here == BLAME_OWN &&
 			!heap_is_library_class(heap_class_name(q->heap, heap_known_class(&object)));
@@ -569,12 +573,16 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 #define USER_OBJECTS 64u
 #define USER_REFERRERS 64u
 
-/* An owner's object of a library, the library's objects above it, and what refers to them. */
+/*
+ * An object of a library that is an owner, the library's objects above it, and the objects that
+ * refer to any of these.
+ */
 struct users {
 	struct base_vec objects;   /* uint32_t: the topmost dominator, then each level */
 	uint32_t below_ix, top_ix; /* the owner, and its topmost dominator in a library */
 	struct leak_holder found;
-	size_t count; /* the application's objects that refer to them: 0, 1, or more than 1 */
+	/* number of the application's objects that refer to these: 0, 1, or more than 1 */
+	size_t count;
 };
 
 static void release_users(struct users *u)
@@ -582,7 +590,7 @@ static void release_users(struct users *u)
 	base_vec_release(&u->objects);
 }
 
-/* Examines an object that refers to an object of a library. */
+/* Examines an object that refers to one of the library's objects. */
 static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t below_ix,
 			struct hdb_error *err)
 {
@@ -602,8 +610,8 @@ static int look_at_user(struct query *q, struct users *u, uint32_t ix, uint32_t 
 	    (object.kind != STORE_INSTANCE && object.kind != STORE_CLASS))
 		return HDB_OK;
 	/*
-	 * A servlet in a container does not own the container. An object in a local variable may
-	 * be in it, too.
+	 * A servlet in a container does not own the container. An object in a local variable may be
+	 * in the container, too.
 	 */
 	for (uint32_t at = ix, up = ix, steps = 0; up != GRAPH_NONE; at = up) {
 		if (at == u->top_ix || at == u->below_ix)
@@ -656,7 +664,7 @@ int leak_add_user(struct query *q, struct query_leak_owner *out, struct hdb_erro
 	for (unsigned level = 0; at < u.objects.count; level++) {
 		const size_t end = u.objects.count;
 
-		/* Objects that are not examined may have users too. */
+		/* Objects that were not examined may also have users. */
 		if (level == USER_LEVELS || end > USER_OBJECTS)
 			return HDB_OK;
 		TRY(derive_expect_referrers(q->derive, base_vec_at(&u.objects, uint32_t, at),

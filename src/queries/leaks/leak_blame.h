@@ -21,10 +21,10 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 		    enum leak_blame *out, struct hdb_error *err);
 
 /*
- * Chooses the step that explains most. If several steps are equal, chooses the one nearest to the
- * end. The end itself holds nothing on the path, so it is chosen only if it is better than all
- * other steps or, if path->is_end_kept is set, only if there are no others. *chosen is 0 for an
- * empty path.
+ * Chooses the step that explains most. If several steps are equal, chooses the step nearest to the
+ * end. The end itself holds nothing on the path, so the function chooses the end only if it is
+ * better than all other steps or, if path->is_end_kept is set, only if there are no other steps.
+ * *chosen is 0 for an empty path.
  */
 int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t *chosen,
 		     enum leak_blame *best, struct hdb_error *err);
@@ -39,8 +39,9 @@ int leak_holder_find(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * If a path begins at a local variable that holds an object of the platform or of a library, and an
- * application object in another local variable of the thread has a field for it, leads the path
- * through that field. While a thread waits in a queue, the queue itself is in a local variable.
+ * application object in another local variable of the thread has a field for it, changes the path
+ * so that it leads through that field. While a thread waits in a queue, the queue itself is in a
+ * local variable.
  */
 int leak_prefer_field(struct query *q, struct query_leak_path *path, struct hdb_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * queries/leaks/leak_consumers.c - what the threads that consume a queue are doing.
- */
+/* queries/leaks/leak_consumers.c - describes what the threads that consume a queue are doing. */
 #include "base/glob.h"
 #include "heap/known.h"
 #include "heap/threads.h"

@@ -74,7 +74,10 @@ int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, 
 /* Maximum number of referrers of a ThreadLocal to read. Processes have fewer threads. */
 #define LOCAL_USERS_MAX 65536
 
-/* Counts the threads that have a value of a ThreadLocal, unless it is only one. */
+/*
+ * Counts the threads that have a value of a ThreadLocal. Reports nothing if only one thread has a
+ * value.
+ */
 static int count_threads(struct query *q, struct leak_holder *keeper, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec ixs = { 0 };
@@ -108,7 +111,9 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	size_t step;
 
 	a->rule_length = strlen(a->says);
-	/* A sentence about its threads may follow the text about a queue or pool of the JDK. */
+	/*
+	 * If the text is about a queue or pool of the JDK, a sentence about its threads may follow.
+	 */
 	if (a->rule->verdict != EXPLAIN_LEAK &&
 	    (!is_fault || a->rule->verdict == EXPLAIN_STUCK ||
 	     heap_is_platform_class(heap_class_name_of(q->heap, a->ix))))
@@ -138,7 +143,10 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 		return HDB_OK;
 	if (keeper->is_thread_local)
 		TRY(count_threads(q, keeper, err));
-	/* A thread that uses an object for a moment, or waits for one, does not keep it. */
+	/*
+	 * A thread that uses an object for a moment, or waits for an object, does not keep the
+	 * object.
+	 */
 	if (keeper->kind == LEAK_HOLDER_LOCAL && !keeper->is_thread_local) {
 		TRY(derive_dominator(q->derive, path.nodes[1], &top_ix, err));
 		if (top_ix != path.nodes[0])
@@ -151,7 +159,10 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	return HDB_OK;
 }
 
-/* An object with the text of a fault: index of the fault, and hash of the owner in its text. */
+/*
+ * An object with the text of a fault: the index of the fault, and a hash of the owner named in its
+ * text.
+ */
 struct kept {
 	size_t fault_no;
 	uint64_t keeper;

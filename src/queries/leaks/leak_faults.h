@@ -30,7 +30,7 @@ int query_leak_find_faults(struct query *q, const struct explain_rules *rules,
 
 /*
  * Finds what kind of reference on a path keeps a class loader alive, such as "a timer that was not
- * cancelled". Sets *text to NULL if it is unknown.
+ * cancelled". Sets *text to NULL if the kind is unknown.
  */
 int query_leak_loader_hint(struct query *q, const struct query_leak_path *path, const char **text,
 			   struct hdb_error *err);

@@ -82,7 +82,7 @@ static int explain_below(struct query *q, const struct leak_findings *l, struct 
 			break;
 		r = explain_object(&q->session, &l->rules, ix, &f->answer, err);
 	}
-	/* A rule about a part of the suspect cannot describe all held objects. */
+	/* A rule about a part of the suspect cannot describe all objects that the suspect holds. */
 	if (r == HDB_OK && f->answer.retained_bytes < s->retained_bytes / 2)
 		f->answer.holds[0] = '\0';
 	return r;
@@ -96,8 +96,8 @@ static int explain_itself(struct query *q, const struct leak_findings *l, struct
 }
 
 /*
- * A cache whose size a rule about its class explains may also have faulty keys. Then the rule about
- * the keys says more.
+ * A rule about the class of a cache may explain its size, although the cache also has faulty keys.
+ * In this case, the rule about the keys says more.
  */
 static int check_keys(struct query *q, const struct leak_findings *l, struct leak_finding *f,
 		      struct hdb_error *err)
@@ -118,7 +118,7 @@ static int check_keys(struct query *q, const struct leak_findings *l, struct lea
 static int add_finding(struct query *q, struct leak_findings *l,
 		       const struct analysis_suspect *suspect, struct hdb_error *err)
 {
-	/* the functions in order of precedence, each of which may return HDB_NOTFOUND */
+	/* the functions in order of precedence; each may return HDB_NOTFOUND */
 	static int (*const explain[])(
 		struct query *, const struct leak_findings *, struct leak_finding *,
 		struct hdb_error *) = { find_explanation, explain_itself, explain_below };
@@ -164,7 +164,7 @@ int leak_findings_add(struct query *q, struct leak_findings *l, const struct exp
 	return HDB_OK;
 }
 
-/* A group of objects that may be one incident with a fault. */
+/* A group of objects that may be the same incident as a fault. */
 static bool may_be_of_fault(const struct leak_finding *f)
 {
 	return f->suspect.ix == HEAP_NONE && f->suspect.members.count &&
@@ -173,9 +173,9 @@ static bool may_be_of_fault(const struct leak_finding *f)
 }
 
 /*
- * Finds the group of objects that is one incident with a fault: most of the objects are threads
- * with a faulty object each, or they are below an object to which the fault's rule applies. Sets
- * *out to NULL if there is none, as for rules made in code, which apply to no object.
+ * Finds the group of objects that is the same incident as a fault: most objects of the group are
+ * threads with a faulty object each, or are below an object to which the fault's rule applies. Sets
+ * *out to NULL if there is no such group, as for rules made in code, which apply to no object.
  */
 static int find_incident(struct query *q, struct leak_findings *l,
 			 const struct query_leak_fault *fault, struct leak_finding **out,
@@ -223,7 +223,8 @@ static void merge_fault(struct leak_finding *f, const struct query_leak_fault *f
 	f->answer = fault->answer;
 	f->answer.retained_bytes = f->suspect.retained_bytes;
 	f->more = fault->more;
-	f->answer.says[f->answer.rule_length] = '\0'; /* the sentence names the owner of all */
+	/* the sentence names the owner of all faulty objects */
+	f->answer.says[f->answer.rule_length] = '\0';
 }
 
 /* Adds a fault unless a suspect with the same rule already reports it. */
@@ -298,7 +299,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	const uint64_t percent = l->percent;
 	const bool is_direct = kind == LEAK_OUTSIDE_DIRECT;
 	const struct explain_flag *flag = &owner->flag;
-	/* one element that is just being closed is no leak */
+	/* a single element that is just being closed is not a leak */
 	const bool are_closed = flag->closed > 1 && flag->closed * 2 > flag->objects;
 	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
 						  is_direct  ? "direct-memory-owner" :
@@ -362,7 +363,7 @@ static int is_about_loaders(struct query *q, const struct leak_finding *f, bool 
 
 /*
  * Adds closed class loaders as one finding if together, with their classes and instances, they are
- * large enough for a suspect. Each may be small, and held by something else.
+ * large enough for a suspect. Each loader may be small, and each may be held by a different object.
  */
 static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {

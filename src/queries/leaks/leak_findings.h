@@ -18,8 +18,12 @@ struct leak_finding {
 	struct query_leak_path path;
 	struct query_leak_owner owner;
 	struct explain_answer answer; /* rule is NULL if no rule matches */
-	bool is_fault;                /* whether a rule found it */
-	uint64_t more;                /* number of further faults of the same kind */
+	/*
+	 * whether a rule found the object of the finding, so that its size may be below the
+	 * threshold
+	 */
+	bool is_fault;
+	uint64_t more; /* number of further faults of the same kind */
 	/* size of the memory outside the heap, if the finding is about such memory */
 	uint64_t outside_bytes;
 	uint64_t part; /* number of this finding in the answer */

@@ -1,10 +1,11 @@
 /*
  * queries/leaks/leak_held.c - finds which objects a suspect holds (objects of one class, entries of
- * a collection, a single array, or objects of any class), and which query lists exactly these.
+ * a collection, a single array, or objects of any class), and which query lists exactly these
+ * objects.
  *
- * The sentence should name what the program stored: 300,000 Session objects, not one HashMap. So it
- * names the largest class among the elements if that retains half of the suspect, and otherwise the
- * entries of the last collection on the path.
+ * The sentence should name what the program stored: 300,000 Session objects, not one HashMap. So
+ * the sentence names the largest class among the elements if this class retains half of the
+ * suspect, and otherwise the entries of the last collection on the path.
  */
 #include "analysis/groups.h"
 #include "analysis/members.h"
@@ -21,8 +22,8 @@
 /* A single class describes the held objects if it retains at least 1/MAIN_PART of the suspect. */
 #define MAIN_PART 2u
 /*
- * Otherwise, an application class does so if at least OWN_COUNT of its objects together retain
- * 1/OWN_PART of the suspect.
+ * Otherwise, an application class describes the held objects if at least OWN_COUNT of its objects
+ * together retain 1/OWN_PART of the suspect.
  */
 #define OWN_COUNT 100u
 #define OWN_PART 4u
@@ -33,7 +34,7 @@
 #define SOME_PART 10u
 /* Counts that differ by at most 1/SAME_PART are assumed to be counts of the same objects. */
 #define SAME_PART 1000u
-/* Number of entries examined to decide whether all are of one class. */
+/* Number of entries that are examined to decide whether all entries are of one class. */
 #define ENTRIES_LOOKED 32u
 /* Maximum number of collections in a map to count, and minimum average number of their entries. */
 #define INNER_LOOKED 10000u
@@ -62,7 +63,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 	bool is_top = false;
 
 	*class_no = HEAP_NONE;
-	/* Stop at the suspect; objects above it also hold other objects. */
+	/* Stop at the suspect, because objects above the suspect also hold other objects. */
 	for (size_t i = path->count; i-- > 0 && !is_top;) {
 		struct heap_collection collection = { 0 };
 		struct heap_object object;
@@ -87,7 +88,7 @@ static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			return r == HDB_ECHANGED ? HDB_OK : r;
 		if (r != HDB_OK || !collection.has_size || collection.size <= 1)
 			continue;
-		/* the map inside a set, or inside a wrapper, has the same entries */
+		/* the map inside a set or a wrapper has the same entries as the set or wrapper */
 		if (*class_no != HEAP_NONE) {
 			out->is_nested |= bytes - out->bytes > bytes / SOME_PART;
 		} else {
@@ -319,7 +320,7 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 }
 
 /*
- * Sets *out to whether the held objects are in some of the entries of a map, and its values are of
+ * Sets *out to whether the held objects are in some of the entries of a map whose values are of
  * another class. The first number of the sentence is then the size of the map.
  */
 static int is_inside(struct heap *heap, const struct leak_held *entries,
@@ -338,7 +339,10 @@ static int is_inside(struct heap *heap, const struct leak_held *entries,
 	return HDB_OK;
 }
 
-/* Sets *out to the object itself or, if it is the array of a list, to the elements. */
+/*
+ * Sets *out to the object itself or, if the object is the array of a list, to the elements of the
+ * array.
+ */
 static int hold_itself(struct query *q, const struct query_leak_suspect *about,
 		       const struct heap_object *end, struct leak_held *out, struct hdb_error *err)
 {
@@ -443,7 +447,7 @@ int leak_held_find(struct query *q, const struct leak_rows *rows,
 
 /* ---- the query that lists the held objects ---- */
 
-/* Adds the instances of a class in one heap, as counted by the import. */
+/* Adds the number of instances of a class in one heap, from the import's counts. */
 static int add_instances(void *ctx, const struct heap_count *count, struct hdb_error *err)
 {
 	(void)err;
@@ -576,7 +580,9 @@ int leak_held_action(struct query *q, struct leak_rows *rows,
 	const char *name;
 	uint64_t id;
 
-	/* With a heap filter, other queries would select different objects. */
+	/*
+	 * With a heap filter, other queries would select other objects, so no query is recommended.
+	 */
 	if (held->text || held->length || q->is_filtered)
 		return HDB_OK;
 	if (held->collection_ix != HEAP_NONE) {

@@ -197,9 +197,9 @@ static int is_below(struct holders *h, uint32_t ix, bool *out, struct hdb_error 
 }
 
 /*
- * Completes a path to a holder of the topmost object with the part of the old path from there on.
- * Sets count to 0 if the new path already passes the topmost object, would have two gaps, or is too
- * long.
+ * Completes a path to a holder of the topmost object with the rest of the old path, from the
+ * topmost object on. Sets count to 0 if the new path already passes the topmost object, would have
+ * two gaps, or is too long.
  */
 static void extend_path(const struct holders *h, struct query_leak_path *out)
 {
@@ -226,7 +226,7 @@ static void extend_path(const struct holders *h, struct query_leak_path *out)
 
 /*
  * Builds the path from a root to a holder, and from there to the end of the old path. Sets count to
- * 0 if there is none.
+ * 0 if there is no such path.
  */
 static int make_path(const struct holders *h, uint32_t holder_ix, struct query_leak_path *out,
 		     struct hdb_error *err)
@@ -451,7 +451,7 @@ static int take_all(const struct holders *h, struct query_leak_owner *out, struc
 
 /*
  * Finds the field of the topmost object that leads to the suspect. If no application field holds
- * the object, this field explains more than the holders do:
+ * the object, this field explains more than the holders:
  * "java.util.concurrent.ThreadPoolExecutor.workQueue, in ...". The fields of collections (table,
  * elementData) explain nothing, so collections do not count.
  */
@@ -489,9 +489,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * That a class is held by its loader and its instances explains nothing. If a class loader
-	 * is on the path, a static field below it, even one of a platform class, explains more than
-	 * the loader's holders.
+	 * It explains nothing that the loader and the instances of a class hold the class. If a
+	 * class loader is on the path, a static field below it, even one of a platform class,
+	 * explains more than the loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -660,9 +660,9 @@ static int count_referrers(struct member_owners *o, uint32_t member, struct hdb_
 }
 
 /*
- * Searches the paths through the members' referrers for one object that holds the members. Of the
- * owners of the most members, keeps the one with the fewest objects, then the one nearest to the
- * members. Sets count to 0 if there is none.
+ * Searches the paths through the members' referrers for one object that holds the members. If
+ * several owners have the most members, keeps the owner with the fewest objects, then the owner
+ * nearest to the members. Sets count to 0 if there is none.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -694,7 +694,7 @@ static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 /*
  * Finds the owner of a group: the most frequent of the nearest owners of the members, if it owns
  * more than half of them. If each member has its own owner object, such as the task that will run
- * it, looks for a single object that holds all these owner objects.
+ * it, searches for a single object that holds all these owner objects.
  */
 static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 			    struct query_leak_owner *owner, struct hdb_error *err)
@@ -743,9 +743,9 @@ static int find_group_owner(struct query *q, const struct analysis_suspect *s,
 
 /*
  * If several static fields or local variables hold the same objects, only a class loader or a
- * thread dominates these, which explains nothing. Then the objects that it immediately dominates
- * are a group, and the owner of the group becomes the owner, if these objects are many and retain
- * most of the suspect.
+ * thread dominates these objects, which explains nothing. In this case, the objects that the loader
+ * or thread immediately dominates are treated as a group: if they are many and retain most of the
+ * suspect, the owner of this group becomes the owner.
  */
 static int find_owner_of_children(struct query *q, const struct analysis_suspect *s,
 				  struct query_leak_owner *owner, struct hdb_error *err)
@@ -818,8 +818,8 @@ static bool is_junction(struct heap *heap, const struct query_leak_owner *owner)
 }
 
 /*
- * If several paths lead to the best holder of `h`, too, examines the holders of that holder in the
- * same way. Otherwise sets above->count to 0.
+ * If several paths also lead to the best holder of `h`, examines the holders of this best holder in
+ * the same way. Otherwise, sets above->count to 0.
  */
 static int find_above(const struct holders *h, struct query_leak_path *path, struct holders *above,
 		      struct hdb_error *err)
@@ -835,10 +835,10 @@ static int find_above(const struct holders *h, struct query_leak_path *path, str
 }
 
 /*
- * If no application field refers to the topmost object, looks for one that refers to an object
- * above the best holder: for example, a pool is held by its own worker threads and by a static
- * field. If there is one, makes it the first holder of `h`, and sets *better to the path that
- * begins at the field.
+ * If no application field refers to the topmost object, searches for an application field that
+ * refers to an object above the best holder: for example, a pool is held by its own worker threads
+ * and by a static field. If such a field exists, makes it the first holder of `h`, and sets *better
+ * to the path that begins at the field.
  *
  * Each level continues from the best holder of the level below. A path found on one level is then
  * extended downwards, level by level.
@@ -987,8 +987,8 @@ static int add_frame(struct query *q, struct leak_holder *holder, struct hdb_err
 }
 
 /*
- * If a group has no owner, or one that is a field of a library, such as its registry of open
- * connections, names an application field on the path to most members, which explains more.
+ * If a group has no owner, or its owner is a field of a library (such as a registry of open
+ * connections), names an application field on the path to most members, which explains more.
  */
 static int add_application(struct query *q, const struct query_leak_path *path,
 			   struct query_leak_owner *owner, struct hdb_error *err)

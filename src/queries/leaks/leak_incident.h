@@ -27,12 +27,15 @@ struct leak_incident {
 	const char *state;
 	uint32_t example_ix; /* one of the threads */
 	/*
-	 * the object that more than half of the threads are waiting for, and its owner; HEAP_NONE
-	 * if unknown
+	 * the object for which more than half of the threads are waiting, and the owner of that
+	 * object; HEAP_NONE if unknown
 	 */
 	uint32_t blocker_ix, owner_ix;
-	uint64_t blocked; /* number of threads that are waiting for it; 0 if unknown */
-	/* whether the threads are blocked on the monitor of blocker_ix, which the owner holds */
+	uint64_t blocked; /* number of threads that are waiting for the object; 0 if unknown */
+	/*
+	 * whether the threads are blocked on the monitor of blocker_ix, and the owner holds this
+	 * monitor
+	 */
 	bool is_monitor;
 };
 
@@ -44,8 +47,9 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 		       struct leak_incident *out, struct hdb_error *err);
 
 /*
- * Names the Condition that a thread awaits by the field that refers to it, in an object of a local
- * variable: "a.Warehouse.notFull". Writes "" if there is none.
+ * Names the Condition that a thread awaits, such as "a.Warehouse.notFull". The name is that of the
+ * field, in an object of a local variable, that refers to the Condition. Writes "" if there is no
+ * such field.
  */
 int leak_condition_name(struct query *q, uint32_t thread_ix, uint32_t condition_ix,
 			struct base_text to, struct hdb_error *err);

@@ -12,7 +12,7 @@
 
 /*
  * Maximum number of leaks listed with their paths, and of unreachable objects listed. Counts
- * include the others.
+ * include leaks that are not listed.
  */
 #define LEAKS_SHOWN 20u
 #define NAME_MAX_BYTES 1024

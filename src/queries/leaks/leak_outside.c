@@ -180,7 +180,10 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 
 	for (size_t i = 0; i < BASE_COUNT(direct); i++)
 		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
-	/* memory that Netty allocates itself; libraries include it in packages of their own */
+	/*
+	 * memory that Netty allocates itself; libraries include copies of Netty in packages of
+	 * their own
+	 */
 	for (uint32_t no = 0; no < q->heap->class_count; no++) {
 		const char *name = heap_class_name(q->heap, no);
 		char field[LEAK_NAME_MAX_BYTES];

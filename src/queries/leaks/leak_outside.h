@@ -20,16 +20,16 @@ struct leak_outside {
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 	bool is_several; /* whether `owner` needs a plural verb */
 	/*
-	 * If the owner is a collection, the field of its elements that holds the buffers, and the
-	 * elements that are closed; otherwise ""
+	 * If the owner is a collection: the field of its elements that holds the buffers, otherwise
+	 * ""; and the number of closed elements.
 	 */
 	char field[LEAK_OUTSIDE_TEXT_MAX / 2];
 	struct explain_flag flag;
 };
 
 /*
- * Returns the least number of bytes that is a finding beside a heap of heap_bytes. With heap_bytes
- * 0, returns the least that can be a finding.
+ * Returns the minimum size of a finding, in bytes, for a heap of heap_bytes. If heap_bytes is 0,
+ * returns the minimum for any heap.
  */
 uint64_t leak_outside_least(enum leak_outside_kind kind, uint64_t heap_bytes);
 

@@ -160,7 +160,7 @@ int query_leak_contents(struct leak_rows *rows, const struct query_leak_suspect 
 struct elements {
 	struct query *q; /* borrowed */
 	struct analysis_class_sum *classes;
-	/* by class: sums of squares over the sampled children, for estimating the error */
+	/* by class: sums of squares over the sampled children, to estimate the error */
 	double *count_squares, *byte_squares;
 	uint8_t *is_platform; /* indexed by class */
 	/*
@@ -171,7 +171,7 @@ struct elements {
 	/* lists of dominated objects; each read overwrites the buffer */
 	struct store_lists lists;
 	uint64_t every; /* 1 if all children are followed, n if one in n is followed */
-	/* number of children of the accumulation point, and of followed ones */
+	/* number of children of the accumulation point, and number of children that are followed */
 	uint64_t length, followed;
 };
 
@@ -181,7 +181,7 @@ struct waiting {
 	size_t count;
 };
 
-/* Where following one child ended. */
+/* Where the walk from one child ended. */
 struct ends {
 	uint32_t ix[ELEMENT_ENDS];
 	size_t count;
@@ -490,7 +490,7 @@ static void take_ends(struct elements *e, const struct analysis_leak_sums *sums,
 
 /* ---- objects that the nodes of a list hold ---- */
 
-/* Adds one object, other than the next node, that a list node dominates. */
+/* Adds one object that a list node dominates and that is not the next node. */
 static int take_item(struct query *q, struct elements *e, uint32_t ix, struct hdb_error *err)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec sums = { 0 };

@@ -37,7 +37,7 @@ struct query_leak_path {
 	uint64_t gap; /* number of omitted steps */
 	/* whether the path has only strong references */
 	bool is_strong;
-	/* set by the caller if the end is a victim of the leak, so it must not be blamed */
+	/* set by the caller if the end is a victim of the leak and must not be blamed */
 	bool is_end_kept;
 	/* whether the path starts at a local variable of a thread that does not dominate the end */
 	bool is_passing;
@@ -178,10 +178,10 @@ struct query_leak_owner {
 
 /*
  * Finds the step to blame on a path: the last object of an application class, and the field through
- * which it holds the next step. If there is none, the ThreadLocal whose value is on the path, a
- * platform class that holds the next step in a static field, or the thread.
+ * which it holds the next step. If no step has such an object, the step is the ThreadLocal whose
+ * value is on the path, a platform class that holds the next step in a static field, or the thread.
  *
- * If the object at the end is itself to blame, names its fields that retain the most. If none
+ * If the object at the end is itself to blame, names its fields that retain the most. If no field
  * retains anything and the path has only this object, names the root kinds. If suspect_ix is an
  * application object further up the path, the owner becomes "field, in field of suspect"; HEAP_NONE
  * prevents this.
@@ -266,7 +266,7 @@ struct leak_held {
 	/* whether the held objects are entries of a collection, of any class */
 	bool is_entries;
 	uint32_t collection_ix; /* the collection that contains the held objects, or HEAP_NONE */
-	/* a rule's description of all held objects, or NULL */
+	/* a rule's description of all objects that the suspect holds, or NULL */
 	const char *text;
 	bool is_nested; /* whether this collection is inside another collection that holds more */
 };

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_places.c - what threads are doing: where they are, and which slow call they
- * are in.
+ * queries/leaks/leak_places.c - finds out what threads are doing: where they are, and which slow
+ * call they are in.
  */
 #include "base/glob.h"
 #include "heap/known.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum number of threads that may wait for each other. */
+/* Maximum number of threads in a group that is checked for a deadlock. */
 #define DEADLOCK_MAX 10u
 
 #define CALL(frames, name) \
@@ -24,7 +24,9 @@ static const struct {
 #include <queries/leaks/slow_calls.rows.h>
 };
 #define CALLS BASE_COUNT(calls)
-/* The call of a thread that waits for another thread, before the name of a method. */
+/*
+ * Description of the call of a thread that waits for another thread; the name of a method follows.
+ */
 static const char waits_in[] = "waiting in ";
 
 /*

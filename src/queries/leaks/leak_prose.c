@@ -24,7 +24,7 @@
  * smaller difference is the collection's own keys and tables.
  */
 #define ALL_PART 3u
-/* In a group of threads, the limit is 95 % instead. */
+/* In a group of threads, the limit is 95 % instead of two thirds. */
 #define THREADS_PART 20u
 
 /* Appends formatted text, truncated to fit. */
@@ -301,7 +301,10 @@ static int find_example(void *ctx, const struct heap_block *block, struct hdb_er
 	return e->ix == HEAP_NONE ? HDB_OK : HDB_END;
 }
 
-/* Appends " that capture Cart and Order" to a text about lambdas, judging by the fields of one. */
+/*
+ * Appends " that capture Cart and Order" to a text about lambdas, judging by the fields of one of
+ * them.
+ */
 static int add_captured(struct query *q, uint32_t class_no, bool is_one, struct base_text to,
 			struct hdb_error *err)
 {
@@ -472,8 +475,8 @@ static bool has_each(const struct leak_held *held)
 }
 
 /*
- * Returns whether the "owner" is only the local variable that the path starts at. Such a variable
- * does not "hold" the objects.
+ * Returns whether the "owner" is only the local variable at which the path starts. Such a variable
+ * does not hold the objects.
  */
 static bool is_way(const struct query_leak_suspect *about)
 {
@@ -555,7 +558,7 @@ static uint64_t each_of(const struct leak_held *held)
 
 /*
  * Begins the sentence with the holder, "a.Cache.map holds ", and, for a group, how many of its
- * members that holds.
+ * members the holder holds.
  */
 static void add_holder(const struct query_leak_suspect *about, const char *holder, bool is_several,
 		       struct base_text to)
@@ -758,7 +761,7 @@ int leak_say_link(struct leak_rows *rows, struct leak_row *row, const struct ana
 }
 
 /*
- * Writes the reference by which a step of a trace holds the object of the next step: "static
+ * Writes the reference through which a step of a trace holds the object of the next step: "static
  * listeners", "[12]", "map[\"key\"]".
  */
 static int say_reference(struct leak_rows *rows, struct leak_row *row,

@@ -58,7 +58,7 @@ void leak_say_keeper(struct explain_answer *answer, const struct query_leak_owne
 		     const char *hint);
 
 /*
- * Writes the root kinds of the first step of a path. is_passing means that the path starts at a
+ * Writes the root kinds of the first step of a path. is_passing states that the path starts at a
  * local variable that does not hold the suspect.
  */
 int leak_say_root(struct leak_rows *rows, struct leak_row *row, const char *roots, bool is_passing,

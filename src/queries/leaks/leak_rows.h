@@ -13,7 +13,7 @@
 
 #include <assert.h>
 
-/* Value of an empty cell. */
+/* Stands for an empty cell. */
 #define LEAK_NONE UINT64_MAX
 
 /* defines the columns (LEAK_SUSPECT, ...), LEAK_COLUMN_COUNT, and the query itself */
@@ -57,7 +57,7 @@ struct leak_row {
 struct leak_rows {
 	struct base_vec rows;  /* struct leak_row */
 	struct base_vec texts; /* terminated strings, one after another */
-	uint64_t part;         /* the suspect or leak that new rows belong to */
+	uint64_t part;         /* the suspect or leak to which new rows belong */
 	bool is_brief;         /* whether only the first row of each part is needed */
 	/* number of instances by class, reachable or not; owned, NULL until needed */
 	uint64_t *instances;

@@ -61,7 +61,10 @@ static size_t generated_size(const char *name, size_t at)
 		       (name[at + n] && strchr("/+x", name[at + n])) ||
 		       (name[at + n] == '$' && isdigit((unsigned char)name[at + n + 1])))
 			n++;
-		/* If other letters follow, as in "$ProxyFactory", the name was not generated. */
+		/*
+		 * If other letters follow the marker, as in "$ProxyFactory", the name was not
+		 * generated.
+		 */
 		if (name[at + n] && name[at + n] != '[' && name[at + n] != '$')
 			return 0;
 		return n;
@@ -139,7 +142,7 @@ static int count_fields(struct heap *heap, uint32_t first, uint32_t count, uint3
 
 		TRY(heap_field(heap, first + i, &field, err));
 		TRY(heap_text(heap, field.name_text, name, sizeof(name), err));
-		/* The VM's own references and synthetic fields differ between builds. */
+		/* References that the VM adds, and synthetic fields, differ between builds. */
 		if (name[0] != '<' && name[0] != '$' && field.type < TYPES)
 			by_type[field.type]++;
 	}

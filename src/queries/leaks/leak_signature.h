@@ -36,7 +36,7 @@ int query_leak_sign(struct query *q, struct leak_rows *rows, const struct query_
 
 /*
  * Writes the signature text of a group of leaking objects: its suspect references or, for a known
- * library leak, the pattern of the rule; "" if no reference is suspect. The signature is
+ * library leak, the pattern of the rule; or "" if no reference is suspect. The signature is
  * LeakCanary's: the SHA-1 of the text without separators. There is no shape.
  */
 void query_leaking_signature_text(const struct leak_group *group, const struct leak_steps *steps,

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_singles.c - groups of threads with an object of their own each, which is
- * created again and again.
+ * queries/leaks/leak_singles.c - explains groups of threads in which each thread has an object of
+ * its own, so that the program creates such objects again and again.
  */
 #include "base/glob.h"
 #include "heap/known.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Minimum number of threads with an object of their own each. */
+/* Minimum number of threads that each have an object of their own. */
 #define SINGLES_LEAST 20u
 
 /* Classes of constants, and of other objects that unrelated objects have in common. */
@@ -20,7 +20,7 @@ static const char constants[] = "java.lang.*,java.time.*,java.nio.charset.*,java
 
 /*
  * Adds the objects in the fields of an object to `parts`. Sets *out to whether another object
- * shares one, such as a queue, or the pool in this$0.
+ * shares one of them, such as a queue, or the pool in this$0.
  */
 static int add_parts(struct heap *heap, uint32_t ix, struct base_idmap *parts, bool *out,
 		     struct hdb_error *err)
@@ -78,7 +78,7 @@ int leak_report_singles(struct stuck *s, struct leak_finding *f, struct hdb_erro
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(leak_find_call(heap, wait->trace_serial, &place, err));
-		/* "waiting for a process" is work. */
+		/* A thread that is "waiting for a process" is working. */
 		idle += place.is_idle || place.is_waiting;
 		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
 						err));

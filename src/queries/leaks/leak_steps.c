@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_steps.c - the steps of a leak trace: the status of each object, the reason for
- * it, and the reference to the next step.
+ * queries/leaks/leak_steps.c - finds the steps of a leak trace: the status of each object, the
+ * reason for the status, and the reference to the next step.
  *
  * The rules are LeakCanary's. If an object is known not to leak, neither do the objects above it.
  * If an object leaks, so do all objects below it. The references between the last object that is

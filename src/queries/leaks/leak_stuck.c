@@ -41,7 +41,7 @@
 #define REFERRERS_MAX 10000u
 /* Maximum size of the names of methods of threads that wait for permits. */
 #define METHODS_MAX_BYTES 8192
-/* Value in `futures` until the future is found in the queue of a pool. */
+/* Value in `futures` of a future that has not been found in the queue of a pool yet. */
 #define AWAITED (HEAP_NONE - 1)
 
 /* A lock with a read lock that many threads can hold at once. */
@@ -61,7 +61,10 @@ BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(wait))
 BASE_ORDER(compare_crowds, struct stuck_group, BASE_UP(kind), BASE_DOWN(count),
 	   BASE_UP(members->key_ix))
 
-/* Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if there is none. */
+/*
+ * Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if the thread belongs
+ * to no such pool.
+ */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
 {
 	uint32_t ix;
@@ -286,7 +289,10 @@ static int add_finding(struct stuck *s, const struct stuck_group *c, struct byte
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
 						    finding_of_threads(s->l, c);
 
-	/* Whether something is wrong with permits is unknown, so another explanation remains. */
+	/*
+	 * It is not certain that anything is wrong with the permits, so an existing explanation
+	 * stays.
+	 */
 	if (f && f->answer.rule && c->kind == CROWD_PERMITS)
 		f = NULL;
 	s->added++;
@@ -341,9 +347,9 @@ static void remove_finding(struct leak_findings *l, struct leak_finding *f)
 }
 
 /*
- * If a third of the threads of a pool wait for the locks of one thread, the finding about these
- * locks and the one about the pool, which is a suspect, are one incident. It has the size of the
- * pool, and all texts. Returns whether there are such locks.
+ * If a third of the threads of a pool wait for the locks of one thread, and the pool is a suspect,
+ * the finding about the locks and the finding about the pool are one incident. They are joined into
+ * one finding with the size of the pool and both texts. Returns whether there are such locks.
  */
 static bool merge_locks(struct leak_findings *l, const struct stuck_group *c,
 			struct leak_finding *pool)
@@ -351,7 +357,7 @@ static bool merge_locks(struct leak_findings *l, const struct stuck_group *c,
 	const struct base_text to = BASE_TEXT(pool->answer.says);
 	bool any = false;
 
-	/* Removing a finding moves those after it. */
+	/* Removing a finding moves the findings after it. */
 	for (size_t i = l->list.count; !pool->is_fault && i-- > l->suspects.count;) {
 		struct leak_finding *lock = leak_finding_at(l, i);
 		const size_t used = strlen(to.buf);
@@ -375,7 +381,7 @@ static bool merge_locks(struct leak_findings *l, const struct stuck_group *c,
 
 /*
  * If the queue of a pool is a suspect and the pool is a separate finding, both are about the same
- * tasks, so the suspect gets the explanation of the pool. Sets *pool to the remaining finding.
+ * tasks, so the explanation of the pool moves to the suspect. Sets *pool to the remaining finding.
  */
 static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_error *err)
 {
@@ -438,7 +444,11 @@ static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_
 /* Names of methods and classes, each followed by "|". */
 struct methods {
 	struct base_text names;
-	bool is_complete; /* whether threads are compared with them, or add theirs */
+	/*
+	 * whether the names are complete and threads are compared with them; otherwise, threads add
+	 * names
+	 */
+	bool is_complete;
 };
 
 static void add_name(const char *name, struct base_text names)
@@ -484,7 +494,7 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct 
 		if (!base_is_among(names.buf, text))
 			add_name(text, names);
 		is_first = false;
-		/* names that cannot be separated, or are too long */
+		/* the names cannot be separated, or are too long */
 		*out = !dot || strchr(text, '|') || strlen(names.buf) + 1 == names.size;
 	}
 	return HDB_OK;
@@ -492,7 +502,7 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct 
 
 /*
  * Sets *out to whether no thread holds a permit of the semaphore that a group waits for, as far as
- * stacks show. Threads without a stack, such as virtual ones, may hold one.
+ * stacks show. Threads without a stack, such as virtual threads, may hold a permit.
  */
 static int are_lost(struct stuck *s, const struct stuck_group *c, bool *out, struct hdb_error *err)
 {
@@ -597,14 +607,14 @@ static int report_permits(struct stuck *s, const struct stuck_group *c, struct h
 		bytes_format(&text, " \"%s\"", place.name);
 	bytes_string(&text, " wait");
 	leak_add_place(&place, &text);
-	/* The number of permits that a semaphore began with is unknown. */
+	/* The dump does not record how many permits the semaphore had at first. */
 	bytes_string(&text, ", and no other thread is in a method that these are in. If the "
 			    "semaphore counts items, they are idle. Otherwise, permits were not "
 			    "released, or other work holds them.");
 	return add_finding(s, c, &text, place.is_pattern ? place.name : "", err);
 }
 
-/* ---- threads that wait for a lock of which they hold the read lock ---- */
+/* ---- threads that wait for a lock while they hold its read lock ---- */
 
 /*
  * Sets *out to whether a thread is known to hold a read lock. The lock records the first and the
@@ -650,7 +660,10 @@ static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct
 		return HDB_OK;
 	for (; i < c->count && !is_holder; i++) {
 		wait = c->members[i].wait;
-		/* A thread that waits for a limited time releases its read lock, or tries again. */
+		/*
+		 * A thread whose wait has a time limit will release its read lock or try again, so
+		 * skip it.
+		 */
 		if (wait->state.name && strcmp(wait->state.name, "TIMED_WAITING") == 0)
 			continue;
 		TRY(holds_read_lock(s->q->heap, sync_ix, wait->thread_ix, &is_holder, err));
@@ -712,7 +725,10 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 		const struct stuck_group *c = base_vec_at(&s.crowds, struct stuck_group, i);
 
 		TRY(base_step(q->work, i, err));
-		/* Pools that are suspects are completed anyway. */
+		/*
+		 * The limit does not apply to pools, because a pool that is a suspect always gets
+		 * its explanation.
+		 */
 		if (s.added < STUCK_MAX || c->kind == CROWD_POOL)
 			TRY(report[c->kind](&s, c, err));
 	}

@@ -9,9 +9,10 @@
 
 /*
  * Adds a finding for each such group, but at most three. If an existing suspect is about the same
- * pool, about finalizers, or about threads of which at least half are stuck, it gets the
- * explanation instead. A finding about the tasks of a pool also states what the pool's threads are
- * doing, and a finding about a queue also states what its consumers are doing. Must be called last.
+ * pool, about finalizers, or about threads of which at least half are stuck, the explanation is
+ * added to this suspect instead. A finding about the tasks of a pool also states what the pool's
+ * threads are doing, and a finding about a queue also states what its consumers are doing. Must be
+ * called last.
  */
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err);
 

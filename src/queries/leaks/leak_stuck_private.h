@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_stuck_private.h - what the files that explain threads share: the groups of
- * leak_stuck.c, and what the threads of a group are doing.
+ * queries/leaks/leak_stuck_private.h - declarations shared by the files that explain threads: the
+ * groups of leak_stuck.c, and descriptions of what the threads of a group are doing.
  */
 #ifndef QUERIES_LEAKS_LEAK_STUCK_PRIVATE_H
 #define QUERIES_LEAKS_LEAK_STUCK_PRIVATE_H
@@ -51,12 +51,15 @@ struct stuck {
 	struct query *q;
 	struct leak_findings *l;
 	unsigned added; /* number of findings */
-	/* number of tasks, and of roots, that may still be examined */
+	/* number of tasks that may still be examined, and number of roots */
 	unsigned tasks_max, roots_max;
 	struct query_waits waits;
 	struct base_vec members; /* struct stuck_thread, sorted by group */
 	struct base_vec crowds;  /* struct stuck_group */
-	/* future that a thread of a pool waits for -> pool that queues it, or AWAITED */
+	/*
+	 * maps a future for which a thread of a pool waits to the pool that queues the future, or
+	 * to AWAITED
+	 */
 	struct base_idmap futures;
 };
 
@@ -95,7 +98,10 @@ void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place
 
 /* ---- other files ---- */
 
-/* If all consumers of a queue are doing the same, appends this to the finding about the queue. */
+/*
+ * If all consumers of a queue are doing the same thing, appends what they are doing to the finding
+ * about the queue.
+ */
 int leak_report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_error *err);
 
 /*

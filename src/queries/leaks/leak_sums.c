@@ -39,8 +39,8 @@ struct counting {
 	uint8_t *group_of_class;
 	bool has_groups;
 	/*
-	 * bit i: whether some accumulation point has an index that is i modulo 64; excludes nearly
-	 * all objects quickly
+	 * bit i: whether some accumulation point has an index that is i modulo 64; this test
+	 * excludes nearly all objects quickly
 	 */
 	uint64_t point_bits;
 	uint64_t split_bits; /* the same for suspects that were split from a class object */

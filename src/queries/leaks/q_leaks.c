@@ -46,8 +46,8 @@ static int add_suspect(struct query *q, struct leaks *l, const struct query_leak
 }
 
 /*
- * If the held objects are of the owner's own class, they are nodes of a tree or list. Then the
- * owner is not a field of a node, but the holder of the first node on the path.
+ * If the held objects are of the owner's own class, they are nodes of a tree or list. In this case,
+ * the owner is not a field of a node, but the holder of the first node on the path.
  */
 static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 		       const struct leak_held *held, struct query_leak_owner *owner,
@@ -433,9 +433,9 @@ static int report_all(struct query *q, struct leaks *l, struct leak_traces *leak
 }
 
 /*
- * Counts leaks like gate's check "leaks: none": leaking objects, and suspects whose verdict is not
- * "by design". Owners of memory outside the heap ("large") and stuck threads ("stuck") do not
- * count.
+ * Counts leaks in the same way as the check "leaks: none" of gate: leaking objects, and suspects
+ * whose verdict is not "by design". Owners of memory outside the heap ("large") and stuck threads
+ * ("stuck") do not count.
  */
 static int count_leaks(struct query *q, uint64_t *count, struct hdb_error *err)
 {

@@ -96,8 +96,8 @@ static int visit_own_fields(struct query *q, struct leaks *s, uint32_t from, uin
 }
 
 /*
- * Visits the objects that `ix`, not a reference object, refers to. Stops at the limit, so that a
- * huge array does not fill the queue with objects that are never examined.
+ * Visits the objects to which object `ix`, which is not a reference object, refers. Stops at the
+ * limit, so that a huge array does not fill the queue with objects that are never examined.
  */
 static int visit_targets(struct leaks *s, uint32_t from, uint32_t ix, struct hdb_error *err)
 {
@@ -132,7 +132,10 @@ static int search(struct query *q, struct leaks *s, const struct analysis_refere
 			*end = at;
 			break;
 		}
-		/* Other reference objects are only neighbours in a list or hash bucket. */
+		/*
+		 * A path into another reference object would only lead to its neighbours in a list
+		 * or hash bucket.
+		 */
 		if (!base_bit_has(s->is_reference, ix))
 			TRY(visit_targets(s, (uint32_t)at, ix, err));
 		else if (at == 0)

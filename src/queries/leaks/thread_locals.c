@@ -24,7 +24,10 @@
  */
 #define EXPLAINED 0.7
 
-/* Returns HDB_OK if a thread, but no other entry, dominates the entry; otherwise HDB_NOTFOUND. */
+/*
+ * Returns HDB_OK if a thread dominates the entry and no other entry dominates it, and otherwise
+ * HDB_NOTFOUND.
+ */
 static int check_thread(struct query *q, const struct heap_object *entry, struct hdb_error *err)
 {
 	struct heap_object object;
@@ -73,7 +76,7 @@ int query_local_read(struct query *q, uint32_t ix, struct query_local *out, stru
 	return derive_retained(q->derive, ix, &out->bytes, err);
 }
 
-/* The index of the entry makes the order, and so the answer, unique. */
+/* The index of the entry makes the order unique, and therefore also the answer. */
 BASE_ORDER(compare_keys, struct query_local, BASE_UP(key_ix), BASE_UP(entry_ix))
 
 BASE_ORDER(compare_classes, struct query_local, BASE_UP(value_class), BASE_UP(key_ix),
