@@ -27,7 +27,7 @@ struct place {
 	const struct session *session;
 	const uint32_t *nodes;
 	size_t at;         /* position of the object being examined, or SIZE_MAX beyond the end */
-	uint32_t ix;       /* the collection that contains it */
+	uint32_t ix;       /* the collection that contains the object */
 	uint32_t class_no; /* the known class in the collection's row */
 	const struct heap_collection_rule *rule;
 	unsigned takes;
@@ -47,7 +47,10 @@ static int enter(struct place *p, uint32_t ix, struct hdb_error *err)
 	p->ix = ix;
 	p->rule = heap_collection_rule(p->session->heap, object.class_no);
 	p->class_no = object.class_no;
-	/* Use the class named in the row, whose fields cannot be hidden by a subclass. */
+	/*
+	 * Use the class that the row names, because a subclass cannot hide the fields of this
+	 * class.
+	 */
 	while (p->rule && heap_class(p->session->heap, p->class_no)->super_no != STORE_NONE &&
 	       heap_collection_rule(p->session->heap,
 				    heap_class(p->session->heap, p->class_no)->super_no) == p->rule)

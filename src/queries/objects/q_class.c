@@ -15,7 +15,7 @@ struct class_query {
 	bool in_statics;
 	struct derive_total *instances; /* indexed by class: instances in the population; owned */
 	uint64_t *flat;                 /* indexed by class: number of flat values; owned */
-	/* only for a single class: */
+	/* only for a single class, not for a list of classes: */
 	struct heap_fields fields; /* statics */
 	uint32_t no;               /* the class whose instance fields are listed */
 	uint32_t field, steps;

@@ -79,8 +79,8 @@ static int take_buffer(struct query *q, uint32_t ix, struct hdb_error *err)
 		TRY(has(q, ix, "segment", &is_view, err));
 	TRY(has(q, ix, "fd", &is_mapped, err));
 	/*
-	 * JNI's NewDirectByteBuffer creates a buffer without a cleaner, so native code frees the
-	 * memory.
+	 * JNI's NewDirectByteBuffer creates a buffer without a cleaner, because native code frees
+	 * the memory.
 	 */
 	TRY(has(q, ix, "cleaner|memoryRef|block", &is_owner, err));
 	buffer.bytes = capacity > 0 ? (uint64_t)capacity : 0;
@@ -267,7 +267,8 @@ static int find_candidates(struct query *q, uint32_t ix, struct candidates *c,
 
 /*
  * Finds the holder of a buffer: its dominator (sets *is_dominator), or a referrer. If only other
- * buffers hold it, finds their holder. Sets *holder to HEAP_NONE if there is none.
+ * buffers hold it, finds the holder of these buffers. Sets *holder to HEAP_NONE if there is no
+ * holder.
  */
 static int find_holder(struct query *q, uint32_t ix, uint32_t *holder, bool *is_dominator,
 		       struct hdb_error *err)

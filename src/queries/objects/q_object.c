@@ -29,7 +29,7 @@ struct object {
 	struct part parts[DEPTH_MAX + 1]; /* the object, and the objects unfolded below it */
 	uint32_t level, depth;            /* the part being listed, and the deepest part allowed */
 	uint32_t below;                   /* object to unfold next, or HEAP_NONE */
-	bool has_no_contents;             /* the dump does not contain the array's contents */
+	bool has_no_contents;             /* whether the dump lacks the contents of the array */
 };
 
 static int add_roots(struct query *q, uint32_t ix, struct hdb_error *err)

@@ -49,7 +49,7 @@ struct objects {
 	uint32_t *heap_codes;  /* indexed by heap number - 1 */
 	uint32_t kind_codes[KIND_COUNT];
 	struct columns *batch; /* allocated with the first batch */
-	/* the batch whose rows are returned one by one, and index of the next row */
+	/* the batch whose rows are returned one by one, and the index of the next row in it */
 	struct query_batch rows;
 	struct query_batch_column row_columns[OWN_COLUMNS];
 	size_t row;
@@ -136,7 +136,7 @@ static int open_objects(struct query *q, struct hdb_error *err)
 			      (q->args.sort && strcmp(q->args.sort + (*q->args.sort == '-'),
 						      objects_columns[c].name) == 0);
 	/*
-	 * The columns shared by all queries find the object by its ID. The two other columns cost
+	 * The columns shared by all queries find the object by its ID. The other two columns cost
 	 * nothing.
 	 */
 	o->shows[ID] = o->shows[SHALLOW] = o->shows[LENGTH] = true;
@@ -151,7 +151,10 @@ static int open_objects(struct query *q, struct hdb_error *err)
 	if (o->shows[DOMINATOR] || o->shows[RETAINED])
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
-	/* With --all, no other column requires reachability, so the tables for it are not built. */
+	/*
+	 * With --all, only the requested columns can require reachability. If none does, its tables
+	 * are not built.
+	 */
 	if (o->needs_reachable)
 		query_report_unreached(q);
 	q->total = known_total(q, o);

@@ -15,7 +15,7 @@
 #include "queries/queries.h"
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of objects that a backward search visits. This takes a few seconds.. */
+/* Maximum number of objects that a backward search visits. This many take a few seconds. */
 #define SEARCH_NODES_MAX 20000000u
 
 /* Maximum number of paths a user can request. */
@@ -89,7 +89,7 @@ static int read_tree(struct query *q, struct path_query *s, bool is_strong, bool
 	}
 	*found = reachable;
 	s->nodes = s->tree.data;
-	/* A class that is never unloaded is a root, so the path begins there. */
+	/* A class that is never unloaded is a root, so the path begins at the class. */
 	for (s->node_count = 1; s->node_count < s->tree.count; s->node_count++)
 		if (heap_is_permanent_class(q->heap, s->nodes[s->node_count]))
 			break;
@@ -213,7 +213,7 @@ static int next_path(struct query *q, struct hdb_error *err)
 		if (r == HDB_OK)
 			query_set_text(q, NAME, name);
 		else if (r == HDB_ECHANGED)
-			/* only the field names require the dump; the path does not */
+			/* the field names require the dump, but the path does not */
 			r = HDB_OK;
 	}
 	TRY(r);

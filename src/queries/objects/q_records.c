@@ -126,8 +126,8 @@ static int set_stack(struct query *q, uint32_t trace_serial, size_t frames, stru
 }
 
 /*
- * Sets *out to whether HPROF's agent wrote the dump. The agent records its settings. HotSpot's own
- * dumps have no stack traces of objects.
+ * Sets *out to whether HPROF's agent wrote the dump, judging by the settings that only the agent
+ * records. HotSpot's own dumps have no stack traces of objects.
  */
 static int is_of_agent(struct query *q, bool *out, struct hdb_error *err)
 {

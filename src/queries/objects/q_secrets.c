@@ -47,7 +47,7 @@ static bool is_plain(const char *text)
 }
 
 /*
- * Sets the key or field through which the last but one object of the path holds the string:
+ * Sets the key or field through which the second to last object of the path holds the string:
  * map["key"] or a field.
  */
 static int set_key(struct query *q, const struct query_leak_path *path, struct hdb_error *err)

@@ -17,7 +17,7 @@
 
 /*
  * Maximum number of bytes of a text that are matched and shown. For the rest of a longer text, only
- * its length is given.
+ * the length is shown.
  */
 #define TEXT_MAX 65536u
 /* Limits for one match of a regular expression, because some patterns take exponential time. */
@@ -86,7 +86,7 @@ static int compile(struct strings *s, const char *pattern, struct hdb_error *err
 		return hdb_fail(err, HDB_EUSAGE, "--match: %s, at character %zu of \"%.200s\"", why,
 				(size_t)at, pattern);
 	}
-	/* Without a JIT compiler for this machine, matching works but is slower. */
+	/* If the library has no JIT compiler for this machine, matching works but is slower. */
 	(void)pcre2_jit_compile(s->regex, PCRE2_JIT_COMPLETE);
 	s->match_data = pcre2_match_data_create_from_pattern(s->regex, NULL);
 	s->match_context = pcre2_match_context_create(NULL);

@@ -200,7 +200,7 @@ static int open_threads(struct query *q, struct hdb_error *err)
 		TRY(analysis_unlisted_threads(&q->session, &s->unlisted, err));
 	TRY(count_threads(q, s, &n, err));
 	if (!n.threads && s->pattern && !strpbrk(s->pattern, "*?")) {
-		/* No whole name matches; try parts of names. */
+		/* No whole name matches the pattern, so try parts of names. */
 		(void)snprintf(s->part, sizeof(s->part), "*%s*", s->pattern);
 		s->pattern = s->part;
 		TRY(count_threads(q, s, &n, err));
@@ -427,8 +427,8 @@ static int next_threads(struct query *q, struct hdb_error *err)
 				base_vec_at(&s->by_thread, struct local, s->local) :
 				NULL;
 		/*
-		 * Local variables follow their frame. Those without a frame, or with one that is
-		 * not in the trace, come last.
+		 * Local variables follow their frame. Local variables without a frame, or with a
+		 * frame that is not in the trace, come last.
 		 */
 		if (local && !s->no_locals &&
 		    ((s->in_locals && local->frame < s->frame) || s->frame == s->depth)) {

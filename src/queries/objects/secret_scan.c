@@ -233,9 +233,9 @@ struct named {
 /* The characters of a string, or of an array of bytes or chars, perhaps in a wrapper. */
 struct value {
 	uint8_t text[VALUE_MAX];
-	size_t size;   /* 0 if the object is not text */
-	bool is_bytes; /* whether any bytes that are not all zero count; otherwise, only text
-		        * counts */
+	size_t size; /* 0 if the object is not text */
+	/* whether any bytes count unless all of them are zero; if not set, only text counts */
+	bool is_bytes;
 	uint32_t array_ix;
 };
 
@@ -280,7 +280,8 @@ static int read_value(struct heap *heap, uint32_t ix, struct value *value, struc
 	for (; size < slice.done && bits[size] && bits[size] < 0x7f; size++)
 		value->text[size] = (uint8_t)bits[size];
 	/*
-	 * Zeros may follow in a buffer. If anything else follows the text, the array is not text.
+	 * In a buffer, zeros may follow the text. If anything else follows the text, the array is
+	 * not text.
 	 */
 	value->size = size < slice.done && bits[size] ? 0 : size;
 	return HDB_OK;
@@ -321,7 +322,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	TRY(unwrap(heap, &ix, err));
 	TRY(read_value(heap, ix, &read, err));
 	value.value_size = read.size;
-	/* An option without a value is followed by another option. */
+	/* The element after an option without a value is another option, not a value. */
 	if (named->key[0] == '-' && read.size && read.text[0] == '-')
 		return HDB_OK;
 	/* A secret that was found by its format need not be found again. */
@@ -375,7 +376,7 @@ static int read_name(const struct secret_scan *s, uint64_t id, char name[SECRET_
 	return *is_name ? heap_string(s->session->heap, ix, name, SECRET_KEY_MAX, err) : HDB_OK;
 }
 
-/* Examines the values that belong to a key in this field of the object. */
+/* Examines the values whose key is in this field of the object. */
 static int look_at_pairs(struct secret_scan *s, uint32_t ix, const char *field, uint64_t key_id,
 			 struct hdb_error *err)
 {

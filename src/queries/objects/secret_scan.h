@@ -2,9 +2,9 @@
  * queries/objects/secret_scan.h - finds the secrets of a heap by their format in the contents of
  * arrays, and by the name of the field, map key, property or variable that contains them.
  *
- * A pass over the objects on all threads searches arrays and marks strings that are such names. A
- * pass over the references finds the objects that refer to these strings. Memory: 3 bits per
- * object, and about 200 bytes per secret.
+ * A pass over the objects on all threads searches arrays, and marks strings that are names of
+ * secrets. A pass over the references finds the objects that refer to these strings. Memory: 3 bits
+ * per object, and about 200 bytes per secret.
  */
 #ifndef QUERIES_OBJECTS_SECRET_SCAN_H
 #define QUERIES_OBJECTS_SECRET_SCAN_H
@@ -47,8 +47,8 @@ struct secret_scan {
 	struct base_big names, holders, taken;
 	struct base_vec personal; /* personal data that has not been counted yet */
 	struct store_block *references;
-	uint8_t *has_field; /* indexed by class number: whether instances have a field with such a
-			     * name */
+	/* indexed by class number: whether instances have a field whose name is that of a secret */
+	uint8_t *has_field;
 };
 
 /*

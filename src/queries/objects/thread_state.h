@@ -4,7 +4,7 @@
 
 #include "query/query.h"
 
-/* Indexes of the columns for a thread's state. */
+/* Indexes of the columns that describe a thread's state. */
 struct query_state_columns {
 	size_t state, daemon, priority;
 };

@@ -130,8 +130,8 @@ static void add_candidate(struct monitors *m, const struct store_root *roots, si
 		if (wait->lock_ix == roots[i].ix || wait->thread_ix == roots[i].ix)
 			continue;
 		/*
-		 * If several objects qualify, the monitor is unknown; if their owners differ, so is
-		 * the owner.
+		 * If several objects qualify, the monitor is unknown. If their owners also differ,
+		 * the owner is unknown, too.
 		 */
 		wait->is_monitor = wait->owner_ix == HEAP_NONE || wait->owner_ix == owner_ix;
 		wait->lock_ix = wait->owner_ix == HEAP_NONE ? roots[i].ix : HEAP_NONE;
@@ -266,7 +266,7 @@ static int add_wait(struct query *q, const struct query_wait *wait, struct base_
 
 /*
  * A thread waits for at most one other thread, so each thread is followed once. A chain that
- * returns to itself is a cycle, and cycles have no thread in common.
+ * returns to itself is a cycle. No thread belongs to two cycles.
  */
 int query_deadlock_find(struct query *q, const struct query_waits *waits,
 			struct query_deadlock *out, struct hdb_error *err)

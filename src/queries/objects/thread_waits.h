@@ -35,8 +35,8 @@ struct query_deadlock {
 };
 
 /*
- * Reads the state of a thread, the object that it is parked on, and the thread that owns that
- * object. Does not find monitors and stacks.
+ * Reads the state of a thread, the object on which the thread is parked, and the thread that owns
+ * that object. Does not find monitors and stacks.
  */
 int query_wait_read(struct heap *heap, uint32_t thread_ix, struct query_wait *out,
 		    struct hdb_error *err);

@@ -25,7 +25,10 @@ int analysis_stack_chunk(const struct session *session, uint32_t ix, uint64_t *b
 	int r;
 
 	TRY(int_field(session, ix, "size", &size, err));
-	/* Both fields are in words. The stack grows down, so all words above sp are in use. */
+	/*
+	 * The values of both fields are numbers of words. The stack grows down, so all words above
+	 * sp are in use.
+	 */
 	TRY(int_field(session, ix, "sp", &sp, err));
 	*bytes = size > sp ? (size - sp) * session->heap->id_size : 0;
 	*below = HEAP_NONE;
