@@ -26,7 +26,8 @@ struct package {
 	uint32_t level;
 	bool is_class; /* whether it is a class rather than a package */
 	struct derive_total total;
-	uint64_t others; /* if not 0, the row stands for this many packages that are not listed */
+	/* if not 0, the row represents this many packages that are not listed separately */
+	uint64_t others;
 };
 
 /* Groups that a section or package does not list. */
@@ -339,8 +340,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 }
 
 /*
- * Sets the sizes of class loaders to what they retain in all answers, which is more than their
- * items if other items hold some of it.
+ * Sets the sizes of class loaders to what they retain in all answers, which is more than the size
+ * of their items if other items hold some of that memory.
  */
 static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
 {
@@ -409,7 +410,7 @@ static void object_row(struct query *q, const struct consumers *s, const struct 
 	const struct derive_total total = { .count = 1, .retained_bytes = item->retained_bytes };
 
 	set_total(q, s, "object", &total);
-	/* filled in later for the object of the row */
+	/* set later by the columns that describe the object of the row */
 	query_null(q, NATIVE);
 	query_null(q, RETAINED_NATIVE);
 	query_set_object(q, &cells, item->ix);

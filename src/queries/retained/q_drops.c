@@ -4,7 +4,7 @@
  *
  * As in Eclipse MAT, an object is listed if its retained size exceeds that of its largest child (0
  * if it has none) by more than a threshold. The search continues in all children above the
- * threshold below a listed object, and only in the largest child below any other.
+ * threshold below a listed object, and only in the largest child below any other object.
  */
 #include "base/glob.h"
 #include "heap/heap_database.h"
@@ -185,8 +185,9 @@ static int next_drop(struct query *q, struct hdb_error *err)
 			return heap_damaged(q->heap, STORE_CHILDREN, at.ix,
 					    "what is dominated forms a circle", err);
 		TRY(derive_retained(q->derive, at.ix, &retained, err));
-		/* Push only the largest child until the node is known to be an accumulation
-		 * point. */
+		/*
+		 * Until the node is known to be an accumulation point, push only its largest child.
+		 */
 		TRY(push_children(d, at, 1, &found, err));
 		if (d->looked_at % 65536 == 0)
 			TRY(base_step(q->work, d->looked_at, err));

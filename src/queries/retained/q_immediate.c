@@ -128,7 +128,7 @@ static int find_all(struct query *q, struct immediate *s, struct finder *f,
 	mark_skipped(f);
 	base_stage(q->work, "finding dominators", q->heap->object_count, "objects");
 	TRY(heap_each_block(q->heap, NULL, load_block, f, err));
-	/* The filter applies to the dominated objects, not to the dominators. */
+	/* The heap filter applies to the dominated objects, not to the dominators. */
 	q->heap->filter.is_on = is_filtered;
 	f->is_member_class = members->is_member_class;
 	TRY(heap_each_block(q->heap, q->work, add_block, f, err));

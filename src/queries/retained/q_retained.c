@@ -312,12 +312,12 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	read_limits(q, s);
 	query_choose(q, SHOWN);
 	TRY(read_excludes(q, s, err));
-	/* that table is only for single objects with all references */
+	/* the table of retained native memory is only for single objects, and for all references */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
 	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
-	/* Resolve all names before building tables, to report an invalid one at once. */
+	/* Resolve all names before building tables, so that an invalid name is reported at once. */
 	for (size_t i = 0; i < count; i++) {
 		s->answers[i].ix = s->answers[i].class_no = HEAP_NONE;
 		s->answers[i].objects = 1;
