@@ -32,7 +32,7 @@ static int look(struct leak_traces *t, uint32_t ix, bool only_watched, struct ba
 	return r == HDB_OK && is_leaking ? base_vec_push(found, &ix, sizeof(ix), err) : r;
 }
 
-/* Examines the instances of a block that rules exist for. */
+/* Examines the instances in a block to which rules apply. */
 static int look_in_block(struct leak_traces *t, const struct heap_block *block,
 			 struct base_vec *found, struct hdb_error *err)
 {
@@ -240,7 +240,7 @@ static int take_name(void *ctx, const struct trace_reference *reference, struct 
 	if (s.low == n->count || n->children[s.low].ix != reference->to)
 		return HDB_OK;
 	node = node_at(n->traces, n->children[s.low].node);
-	/* Use the first reference, but prefer a reference that is not followed late. */
+	/* Prefer a reference that is not followed late. Otherwise, use the first reference. */
 	if (!node->is_named || (node->reference.is_late && !reference->is_late))
 		node->reference = *reference;
 	node->is_named = true;
@@ -253,7 +253,7 @@ static int name_references(struct leak_traces *t, struct hdb_error *err)
 	const uint32_t n = (uint32_t)t->nodes.count;
 	BASE_FREED struct child *list = NULL;
 
-	/* The search may have used up the steps. */
+	/* The search may have used all steps, so begin with the full number. */
 	trace_graph_rewind(&t->graph);
 	TRY(BASE_ALLOC(list, n + 1ull, "paths", err));
 	for (uint32_t i = 0; i < n; i++)

@@ -123,7 +123,7 @@ void leak_steps_suspect(struct leak_traces *traces, const struct leak_steps *ste
 
 /* A node of the tree of all paths. */
 struct leak_node {
-	struct trace_reference reference; /* reference by which the parent holds it */
+	struct trace_reference reference; /* reference through which the parent holds the node */
 	/* first rule that matches the path from the root */
 	const struct library_rule *first_rule;
 	uint32_t ix;

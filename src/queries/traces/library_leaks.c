@@ -64,7 +64,7 @@ static int read_device(struct heap *heap, struct device *out, struct hdb_error *
 	return read_text(heap, "android.os.Build.ID", out->build_id, sizeof(out->build_id), err);
 }
 
-/* Returns whether a rule applies to a device. All do if the version is unknown. */
+/* Returns whether a rule applies to a device. If the version is unknown, all rules apply. */
 static bool is_for(const struct library_rule *rule, const struct device *device)
 {
 	if (device->sdk && ((rule->sdk_least && device->sdk < rule->sdk_least) ||

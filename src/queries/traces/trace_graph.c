@@ -168,7 +168,10 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
 
 /* ---- plans ---- */
 
-/* Of fields with the same name, the class's own comes first, because it has the lower offset. */
+/*
+ * If two fields have the same name, the field of the class itself comes first, because it has the
+ * lower offset.
+ */
 BASE_ORDER(compare_planned, struct trace_field, BASE_BY_TEXT(name), BASE_UP(at))
 
 /* Returns the rule for a field of a class's instances, from the nearest superclass with a rule for

@@ -4,10 +4,10 @@
  *
  * This graph differs from that of the heap. It omits weak, soft, phantom and final references, and
  * references from an object to its class, from a class to its superclass and class loader, from a
- * string to its characters, from an array of boxes to the boxes, and those that belong to tools.
- * Known collections also refer directly to their elements (trace_virtual.c). Fields are sorted by
- * name, so that every dump gives the same one of several shortest paths. The order is that of
- * LeakCanary's Shark, so that both compute the same signatures.
+ * string to its characters, from an array of boxes to the boxes, and references that belong to
+ * tools. Known collections also refer directly to their elements (trace_virtual.c). Fields are
+ * sorted by name, so that every dump gives the same one of several shortest paths. The order is
+ * that of LeakCanary's Shark, so that both compute the same signatures.
  */
 #ifndef QUERIES_TRACES_TRACE_GRAPH_H
 #define QUERIES_TRACES_TRACE_GRAPH_H
@@ -60,8 +60,8 @@ enum trace_kind { TRACE_FIELD, TRACE_STATIC, TRACE_LOCAL, TRACE_ENTRY };
 enum trace_name {
 	TRACE_NAME_FIELD,   /* named by the text `name_text` */
 	TRACE_NAME_INDEX,   /* named by the number `value` */
-	TRACE_NAME_KEY,     /* none: the target is a key of a map */
-	TRACE_NAME_ELEMENT, /* none: the target is an element of a set */
+	TRACE_NAME_KEY,     /* no name is needed: the target is a key of a map */
+	TRACE_NAME_ELEMENT, /* no name is needed: the target is an element of a set */
 	TRACE_NAME_OF_KEY,  /* named by its key in a map, which is the object with ID `value` */
 	TRACE_NAME_NONE     /* a local variable */
 };

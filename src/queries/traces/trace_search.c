@@ -28,7 +28,7 @@
 
 /* Maximum number of targets to collect before writing them to a long row. */
 #define TARGETS_MAX 65536u
-/* Maximum length of an array that other threads read; the calling thread reads longer ones. */
+/* Maximum length of an array that other threads read. The calling thread reads longer arrays. */
 #define ELEMENTS_MAX 16384u
 
 /* How objects of a class are read, as bits. */
@@ -46,7 +46,7 @@ struct row_builder {
 	uint64_t *late;
 	uint8_t *how; /* indexed by class: how its objects are read */
 	size_t most;  /* maximum number of targets of an object that threads read */
-	/* for the object that the calling thread reads: */
+	/* used only for the object that the calling thread reads: */
 	struct base_vec targets; /* uint32_t */
 	struct graph_row *row;
 	bool is_late;

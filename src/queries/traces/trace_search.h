@@ -68,8 +68,8 @@ struct trace_root {
 int trace_roots(struct trace_graph *graph, struct base_vec *out, struct hdb_error *err);
 
 /*
- * Finds the root kind of an object; of several, the first in the order of the search. Returns false
- * if it is not a root.
+ * Finds the root kind of an object or, if it has several, the first kind in the order of the
+ * search. Returns false if it is not a root.
  */
 bool trace_root_kind(struct heap *heap, uint32_t ix, uint8_t *kind);
 

@@ -4,8 +4,8 @@
  *
  * Everything that an object dominates is below it in the tree of shortest paths, so dominators are
  * computed only among the objects below the requested ones. A reference from outside this set
- * counts as one from the root, because every object outside has a path that passes none of the
- * wanted objects.
+ * counts as a reference from the root, because every object outside the set has a path that passes
+ * none of the wanted objects.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"

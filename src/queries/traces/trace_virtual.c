@@ -208,7 +208,10 @@ static int give_entry(struct reading *r, const struct node *node, struct hdb_err
 	return give_id(r, node->value, TRACE_NAME_OF_KEY, node->key, err);
 }
 
-/* Passes on destroyed activities only; there are better paths to others. */
+/*
+ * Passes on only activities that have been destroyed, because there are better paths to other
+ * activities.
+ */
 static int give_destroyed(struct reading *r, uint32_t node, uint64_t no, struct hdb_error *err)
 {
 	struct heap_value value = { 0 };
