@@ -33,7 +33,7 @@ struct line {
 	const char *kind;
 	double percent;
 	uint64_t retained_bytes, id; /* 0 means unknown */
-	uint64_t suspect;            /* its rank; 0 if the row is not a suspect */
+	uint64_t suspect;            /* rank of the suspect; 0 if the row is not about a suspect */
 	/* number of suspects with this sentence, which share the row */
 	uint64_t times;
 	bool is_by_design;
@@ -88,7 +88,7 @@ static int read_query(struct query *q, const char *name, uint64_t limit, read_ro
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Columns to copy from the other answer. Findings have only some of them. */
+/* Columns to copy from the other answer. Findings have only some of these columns. */
 static const struct {
 	unsigned column;
 	const char *name;
@@ -114,7 +114,7 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 				query_cell(row, "percent")->d;
 	line->id = triage_number(row, "id");
 	line->retained_bytes = triage_number(row, is_finding ? "bytes" : "retained");
-	/* What a thread retains says nothing about the threads waiting for it. */
+	/* The size that a thread retains says nothing about the threads that wait for it. */
 	if (!is_finding && query_cell_is(row, "verdict", "stuck"))
 		line->percent = 0, line->retained_bytes = 0;
 	for (size_t i = 0; i < BASE_COUNT(copied); i++)
@@ -166,7 +166,10 @@ static int add_suspect(struct query *q, const struct query *row, struct hdb_erro
 		line->times++;
 		line->percent += query_cell(row, "percent")->d;
 		line->retained_bytes += triage_number(row, "retained");
-		/* These suspects are different objects, so the row names none. */
+		/*
+		 * The suspects with this sentence are different objects, so the row names none of
+		 * them.
+		 */
 		line->id = 0;
 		o->current = i;
 		return HDB_OK;
@@ -338,7 +341,9 @@ static void name_subject(const struct line *line, const struct query *row, bool 
 	add_part(to, detail, ", ");
 }
 
-/* Inserts the subject of a finding after the first sentence of its text, which it replaces. */
+/*
+ * Inserts the subject of a finding after the first sentence of the line's text, following a colon.
+ */
 static int add_subject(struct line *line, const struct query *row, bool is_out,
 		       struct hdb_error *err)
 {
@@ -553,7 +558,7 @@ static int read_largest(struct query *q, const struct query *row, struct hdb_err
 	return copy_of(row, "label", &texts[SHORT_TEXT], err);
 }
 
-/* Shows what is known as soon as the dominator tree exists. */
+/* Shows the facts that are known as soon as the dominator tree exists. */
 static int open_brief(struct query *q, struct hdb_error *err)
 {
 	struct analysis_limit limit = { 0 };
@@ -569,7 +574,10 @@ static int open_whole(struct query *q, struct hdb_error *err)
 {
 	struct overview *o = q->state;
 
-	/* Let leaks and triage share the suspects. */
+	/*
+	 * Share the suspects between the leaks and triage queries, so that they are found only
+	 * once.
+	 */
 	q->session.left = &o->suspects;
 	TRY(read_query(q, "leaks", 0, read_suspect, err));
 	triage_take_verdict(&o->verdict, &o->current_verdict, NULL);

@@ -287,8 +287,9 @@ static int take_collection_row(struct triage *t, const struct query *row, struct
 }
 
 /*
- * Replaces the figures of empty and sparse collections, if rows show them, with those of the query
- * collections, which knows more classes, so that both say the same. Estimates from a sample stay.
+ * Replaces the figures of empty and sparse collections, if rows show them, with the figures of the
+ * query collections, which knows more classes, so that both queries show the same figures.
+ * Estimates from a sample do not change.
  */
 static int take_collections(struct triage *t, struct hdb_error *err)
 {
@@ -373,7 +374,7 @@ static void set_example(struct query *q, const struct triage_figure *f)
 	query_lend_text(q, LABEL, name);
 }
 
-/* What a measure counts, singular and plural. */
+/* The items that a measure counts, in singular and plural. */
 static const char *const units[][2] = {
 #define MEASURE(name, one, many) \
 	{ \

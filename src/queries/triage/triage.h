@@ -24,10 +24,13 @@ enum triage_measure_no {
 struct triage_figure {
 	uint64_t count, bytes;
 	uint32_t ix; /* an example object, or HEAP_NONE */
-	/* a class, or HEAP_NONE; of several, the one with the most objects */
+	/* a class, or HEAP_NONE; if there are several classes, the class with the most objects */
 	uint32_t class_no;
 	uint64_t class_count; /* number of its objects */
-	/* 0 if all objects were counted; otherwise the size of the sample for these estimates */
+	/*
+	 * 0 if all objects were counted; otherwise, the size of the sample from which these figures
+	 * were estimated
+	 */
 	uint64_t sampled;
 	bool is_outside;   /* whether the bytes are outside the heap */
 	bool has_no_bytes; /* whether the measure is a count without a size */
@@ -43,7 +46,7 @@ struct triage {
 	uint64_t retained_bytes;
 	uint64_t all_bytes; /* shallow size of all objects, including garbage */
 	struct analysis_verdict verdict;
-	bool is_outside_listed; /* whether the overview already has the owner of direct memory */
+	bool is_outside_listed; /* whether the overview already lists the owner of direct memory */
 	struct analysis_limit limit;
 	struct triage_figure figures[TRIAGE_MEASURES];
 };
@@ -94,7 +97,8 @@ int triage_take_buffers(struct triage *t, struct hdb_error *err);
 /* Measures threads. Requires triage_take_totals, which counts them. */
 int triage_take_threads(struct triage *t, struct hdb_error *err);
 /*
- * Describes what the thread holds that retains the most. Requires triage_take_scan, which finds it.
+ * Describes the objects that are held by the thread that retains the most. Requires
+ * triage_take_scan, which finds the thread.
  */
 int triage_explain_pin(struct triage *t, struct hdb_error *err);
 
@@ -102,9 +106,9 @@ int triage_explain_pin(struct triage *t, struct hdb_error *err);
 int triage_take_locals(struct triage *t, const struct base_vec *ixs, struct hdb_error *err);
 
 /*
- * Measures fields by name. To be opened before the pass over all objects, which adds reachable
- * instances; afterwards triage_fields_look examines them. The caller must close *out, even after a
- * failure.
+ * Measures fields by name. Must be opened before the pass over all objects, which adds reachable
+ * instances. After the pass, triage_fields_look examines these instances. The caller must close
+ * *out, even after a failure.
  */
 struct triage_fields;
 int triage_fields_open(struct triage *t, struct triage_fields **out, struct hdb_error *err);

@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Minimum fraction of the memory (divisor) for naming an owner. */
+/* An owner is named only if it owns at least 1/OWNER_PART of the memory. */
 #define OWNER_PART 10u
 
 /*

@@ -24,8 +24,8 @@
 #define STEP_OBJECTS 4096u
 
 /*
- * Number of elements that make a collection large. Of the large ones, the one that retains the most
- * is reported.
+ * Number of elements that make a collection large. Of the large collections, the one that retains
+ * the most is reported.
  */
 #define MANY 1000u
 

@@ -23,7 +23,10 @@
 
 /* Maximum number of objects to read fields of, per line of the table: about a second. */
 #define SAMPLES_MAX 500000u
-/* The same for lists, whose estimates only decide whether q_triage.c counts all collections. */
+/*
+ * Maximum number of lists to read fields of. Fewer suffice, because the estimates for lists only
+ * decide whether q_triage.c counts all collections.
+ */
 #define LISTS_MAX 50000u
 /*
  * A hash map is slow if it has this many elements, and at least this fraction of them share slots.
@@ -43,7 +46,7 @@ struct looked {
 	struct heap_object object;
 };
 
-/* What to examine in objects of a class. */
+/* What to examine in the objects of a class. */
 struct line {
 	const char *rule;
 	/* examines an object; NULL leaves all objects to triage_locals.c */
@@ -214,7 +217,7 @@ static int look_list(struct triage *t, const struct line *line, const struct loo
 	return HDB_OK;
 }
 
-/* Does the same, and measures collisions of large maps. */
+/* Compares sizes like the function above, and also measures collisions of large maps. */
 static int look_fill(struct triage *t, const struct line *line, const struct looked *at,
 		     struct hdb_error *err)
 {
@@ -440,7 +443,8 @@ static int look_at_batch(void *ctx, unsigned slot, uint64_t no, struct hdb_error
 }
 
 /*
- * Finds the positions of a line's fields. A path that follows references has none; `look` reads it.
+ * Finds the positions of a line's fields. A path that follows references has no position, so `look`
+ * reads it.
  */
 static int find_places(struct scan *s, size_t no, struct hdb_error *err)
 {

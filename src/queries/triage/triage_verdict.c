@@ -23,7 +23,10 @@ uint64_t triage_number(const struct query *row, const char *column)
 	return v->type == HDB_TYPE_NULL ? 0 : v->u;
 }
 
-/* Keeps the current suspect, now complete, if its verdict is better. */
+/*
+ * Keeps the verdict about the current suspect, which is now complete, if it is better than the
+ * previous one.
+ */
 static void keep(struct analysis_verdict *best, struct analysis_verdict *current)
 {
 	const uint64_t listed = best->listed + 1;

@@ -2,12 +2,12 @@
  * queries/triage/triage_weak.c - finds out whether objects held only by weak, soft, phantom and
  * final references may be so many that a rule fires.
  *
- * The tree of strong references identifies these objects, but takes long to build, and in most
- * heaps they are few. So an upper bound is computed first. All paths from a dominator to what it
- * dominates lie below it. So if a dominator is strongly reachable, so are the objects below it,
- * unless it is or dominates a reference object. Only objects at or below an object that was not
- * found by strong references, and whose immediate dominator is missing, or is or dominates a
- * reference object, may therefore be held weakly.
+ * The tree of strong references identifies these objects, but takes long to build, and most heaps
+ * have few such objects. So an upper bound is computed first. All paths from a dominator to the
+ * objects that it dominates are below the dominator. So if a dominator is strongly reachable, so
+ * are the objects below it, unless it is or dominates a reference object. Only objects at or below
+ * an object that was not found by strong references, and whose immediate dominator is missing, or
+ * is or dominates a reference object, may therefore be held weakly.
  */
 #include "base/bits.h"
 #include "derive/blocks.h"
