@@ -22,8 +22,8 @@ enum by { BY_CLASS, BY_SIZE, BY_FILL, BY_COLLISIONS, BY_OBJECT };
 struct sum {
 	uint64_t key; /* class number, size or segment */
 	uint64_t count, empty, elements, wasted_bytes, shallow_bytes, without_size, impossible;
-	uint64_t empty_bytes; /* shallow size of the empty ones */
-	/* number of those at most half full, and size of their unused slots */
+	uint64_t empty_bytes; /* shallow size of the empty collections */
+	/* number of collections at most half full, and size of their unused slots */
 	uint64_t sparse, sparse_bytes;
 	uint64_t sized, capacity; /* number of elements, and capacity, of collections with a
 				   * capacity */
@@ -160,7 +160,7 @@ static int look_at_block(void *ctx, const struct heap_block *block, const uint8_
 		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
 			return r;
 		/*
-		 * Some objects take a long time, because chains must be followed or slots counted.
+		 * Some objects take a long time, because chains are followed or slots are counted.
 		 */
 		TRY(base_step(q->work, object.ix, err));
 	}

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_finalizers.c - the finalizers query: objects with a finalizer, which are either
- * in use, queued for the finalizer thread, or being finalized.
+ * queries/waste/q_finalizers.c - the finalizers query: objects that have a finalizer: each is in
+ * use, queued for the finalizer thread, or being finalized.
  *
  * The state is derived from the fields of each reference, so the lists in the heap need not be
  * followed.
@@ -66,9 +66,9 @@ static int field_id(struct query *q, uint32_t ix, struct heap_field_name field, 
 }
 
 /*
- * Adds an object with its state. A Finalizer of the JDK refers to itself by `next` once it has been
- * taken from the queue, and is cleared afterwards. While it is in the queue, its `queue` is
- * ReferenceQueue.ENQUEUED. Android moves the object from `referent` to `zombie`.
+ * Adds an object with its state. Once a Finalizer of the JDK has been taken from the queue, its
+ * field `next` refers to itself. Later, the Finalizer is cleared. While it is in the queue, its
+ * `queue` is ReferenceQueue.ENQUEUED. Android moves the object from `referent` to `zombie`.
  */
 static int add_item(struct query *q, struct finalizers *f, const struct analysis_reference *ref,
 		    struct hdb_error *err)

@@ -1,6 +1,7 @@
 /*
  * queries/waste/q_reference_stats.c - the reference-stats query: soft, weak, phantom and final
- * references by class: their number, their referents, and the objects that only they hold.
+ * references by class: their number, their referents, and the objects that only these references
+ * hold.
  */
 #include "analysis/reference_list.h"
 #include "heap/heap_database.h"
@@ -38,8 +39,8 @@ struct stats {
 /* ---- retained size: the topmost objects of a set in the dominator tree ---- */
 
 /*
- * State of an object for row number n (from 1): it only dominates members, it is a member of the
- * row's set, or it is known to be a member or dominated by one.
+ * State of an object for row number n (from 1): the object only dominates members, it is a member
+ * of the row's set, or it is known to be a member or dominated by a member.
  */
 enum { CLEAR = 0, MEMBER = 1, COVERED = 2, STATES = 3 };
 

@@ -197,7 +197,7 @@ struct turn {
 
 /*
  * Changes the state of all objects that `from` reaches through objects in the old state. Adds the
- * objects to `top`, unless it is NULL.
+ * objects to `top`, unless `top` is NULL.
  */
 static int search(struct garbage *g, uint32_t from, struct turn turn, struct garbage_top *top,
 		  struct hdb_error *err)
