@@ -20,8 +20,8 @@ struct object_sites {
 };
 
 /*
- * Counts the objects of the population, and opens the dump. The caller must set is_by_class before,
- * and release *out even after a failure.
+ * Counts the objects of the population, and opens the dump. The caller must set out->is_by_class
+ * first, and release *out even after a failure.
  */
 int object_sites_count(struct query *q, struct object_sites *out, struct hdb_error *err);
 void object_sites_release(struct object_sites *sites);

@@ -21,7 +21,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	struct state *s = q->state;
 
 	TRY(leak_traces_find(&s->traces, &q->session, query_option(q, "watched") != NULL, err));
-	/* Columns that fit on a terminal line come first. */
+	/* The columns that fit on a terminal line come first. */
 	query_choose(q,
 		     "leak,trace,step,class,status,name,retained,retained_objects,id,kind,root,"
 		     "type,reason,reference_type,owner,generic,suspect,labels,library,signature");
