@@ -57,7 +57,10 @@ static json_t *plain_value(const struct hdb_value *value, size_t max)
 	return cut_text(text, strlen(text), max);
 }
 
-/* Converts a value to JSON. IDs become strings, because clients may convert numbers to doubles. */
+/*
+ * Converts a value to JSON. IDs become strings, because clients may convert numbers to doubles and
+ * lose digits.
+ */
 static json_t *json_of(const struct hdb_value *value, size_t text_max)
 {
 	char text[32];
@@ -134,7 +137,7 @@ struct filling {
 	json_t *list;    /* rows that fit; owned */
 	size_t used;     /* bytes used */
 	bool is_full;    /* whether a row did not fit or the limit was reached */
-	bool is_cut;     /* whether a row did not fit */
+	bool is_cut;     /* whether a row was omitted because it did not fit */
 };
 
 static json_t *row_of(const struct filling *f, size_t text_max)

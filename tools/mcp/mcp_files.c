@@ -67,7 +67,8 @@ static const char *below(const char *path, const char *folder)
 }
 
 /*
- * Returns the name shown to clients: relative if there is one directory, otherwise the whole path.
+ * Returns the name shown to clients: a relative name if there is one directory, otherwise the whole
+ * path.
  */
 static const char *shown_name(const struct mcp_files *files, const char *path)
 {
@@ -155,7 +156,7 @@ json_t *mcp_files_list(const struct mcp_files *files)
 
 /* ---- one database ---- */
 
-/* Returns the only database of the list: *path is owned. */
+/* Returns the only database of the list. The caller must free() *path. */
 static int only_database(const struct mcp_files *files, char **path, struct hdb_error *err)
 {
 	json_auto_t *list = mcp_files_list(files);
@@ -203,7 +204,7 @@ static char *find_file(const struct mcp_files *files, const char *name, const ch
 	return NULL;
 }
 
-/* Returns the real path of a regular file below a directory; NULL if there is none. */
+/* Returns the real path of a regular file below a directory, or NULL if there is no such file. */
 static char *find_plain(const struct mcp_files *files, const char *name)
 {
 	char *path = strlen(name) < PATH_MAX ? find_file(files, name, "") : NULL;

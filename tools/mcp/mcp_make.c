@@ -101,7 +101,7 @@ int mcp_make_import(const struct mcp_call *call, const struct tool *tool, json_t
 
 /* ---- running JVMs ---- */
 
-/* Describes the JVM. Returns NULL if a string is not UTF-8. */
+/* Describes a JVM as JSON. Returns NULL if a string is not UTF-8. */
 static json_t *describe(const struct capture_vm *vm)
 {
 	return json_pack("{s:i, s:s, s:s, s:s, s:I}", "pid", vm->pid, "user", vm->user,

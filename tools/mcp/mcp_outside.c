@@ -46,7 +46,7 @@ static int take_files(const struct mcp_call *call, struct named_files *out, stru
 	return HDB_OK;
 }
 
-/* Makes an answer from the text, and omits rows that do not fit. */
+/* Makes an answer from the text. Omits rows that do not fit. */
 static int put_answer(const struct mcp_call *call, const char *text, json_t **out,
 		      struct hdb_error *err)
 {

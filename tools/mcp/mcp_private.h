@@ -32,7 +32,7 @@
 #define MCP_TEXT_MAX 1000
 #define MCP_TEXT_MIN 60
 
-/* Maximum number of open databases. It is larger than a comparison requires. */
+/* Maximum number of open databases. The number is larger than a comparison requires. */
 #define MCP_OPEN_MAX 8
 /* Maximum number of earlier databases in a comparison. */
 #define MCP_BEFORE_MAX 6
@@ -70,7 +70,7 @@ json_t *mcp_files_list(const struct mcp_files *files);
 
 /*
  * Finds the regular file `name`, absolute or relative to a given directory. The caller must free()
- * *path. Fails with HDB_EABSENT if there is none below the directories.
+ * *path. Fails with HDB_EABSENT if there is no such file below the directories.
  */
 int mcp_files_plain(const struct mcp_files *files, const char *name, char **path,
 		    struct hdb_error *err);
@@ -184,7 +184,7 @@ int mcp_memory(const struct mcp_call *call, const struct tool *tool, json_t **ou
 	       struct hdb_error *err);
 /* Reads the argument max_tokens as bytes. */
 int mcp_take_budget(const json_t *args, size_t *bytes, struct hdb_error *err);
-/* Reads the process ID "pid". Sets *pid to 0 if it is not given. */
+/* Reads the process ID "pid". Sets *pid to 0 if the call has no such argument. */
 int mcp_take_pid(const json_t *args, int *pid, struct hdb_error *err);
 int mcp_make_capture(const struct mcp_call *call, const struct tool *tool, json_t **out,
 		     struct hdb_error *err);
@@ -214,7 +214,7 @@ enum mcp_takes {
 	MCP_TAKES_PROCESS = 2048  /* a running JVM, which the tool does not change */
 };
 json_t *mcp_schema_of(const struct hdb_query_spec *spec, unsigned takes);
-/* Returns the output schema of such a tool. */
+/* Returns the output schema of a tool that is not a query. */
 json_t *mcp_schema_output(unsigned takes);
 /* Describes a query: targets, options, columns and facts. */
 json_t *mcp_schema_explain(const struct hdb_query_spec *spec);

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-/* Maximum number of calls of a plan. */
+/* Maximum number of tool calls that a prompt suggests. */
 #define CALLS_MAX 8
 
-/* Follows the first sentence of each plan. */
+/* Text that follows the first sentence of each prompt. */
 #define HOW \
 	"Make these calls in this order. Words in capitals stand for values from earlier answers. Skip " \
 	"a call if its object was not found, and stop when the cause is certain.\n"

@@ -147,8 +147,8 @@ static void write_no_memory(struct server *s, const json_t *id)
 }
 
 /*
- * Sends a message and releases it. `id` is the ID of the request that it answers, or NULL. If
- * memory is exhausted, the request is answered with an error instead.
+ * Sends a message and releases it. If the message answers a request, `id` is the ID of the request,
+ * otherwise NULL. If memory is exhausted, the request gets an error instead.
  */
 static void send_message(struct server *s, const json_t *id, json_t *message)
 {
@@ -595,7 +595,7 @@ static const struct method *find_method(const json_t *message)
 	return i < BASE_COUNT(methods) ? &methods[i] : NULL;
 }
 
-/* Runs requests on the worker thread until there are no more. */
+/* Runs requests on the worker thread until no more will arrive. */
 static void *work(void *ctx)
 {
 	struct server *s = ctx;

@@ -31,7 +31,10 @@ static bool is_text(const json_t *value)
 	       strlen(json_string_value(value)) == json_string_length(value);
 }
 
-/* Returns a string argument, or NULL if it is absent. Fails with HDB_EUSAGE for other types. */
+/*
+ * Returns a string argument, or NULL if the argument is absent. Fails with HDB_EUSAGE for other
+ * types.
+ */
 static int take_text(const json_t *args, const char *name, const char **text, struct hdb_error *err)
 {
 	const json_t *value = json_object_get(args, name);
@@ -194,7 +197,7 @@ static int add_value(struct asking *a, const struct hdb_option_spec *option, con
 	return add_option(a, option->name, json_string_value(value), err);
 }
 
-/* Fails with HDB_EUSAGE for an unknown argument or option. The message lists the existing ones. */
+/* Fails with HDB_EUSAGE for an unknown argument or option. The message lists the valid ones. */
 static int refuse_name(const struct hdb_query_spec *spec, unsigned takes, const char *name,
 		       struct hdb_error *err)
 {
@@ -239,7 +242,10 @@ static bool is_common(unsigned takes, const char *name)
 	       ((takes & MCP_TAKES_ROWS) && strcmp(name, "target") == 0);
 }
 
-/* Reads options: among the arguments, or for the tool "query" in an object. */
+/*
+ * Reads options. For the tool "query", options are in an object; for other tools, they are among
+ * the arguments.
+ */
 static int take_options(struct asking *a, struct hdb_error *err)
 {
 	const bool is_apart = a->tool->takes & MCP_TAKES_OPTIONS;
@@ -388,7 +394,7 @@ static int run_query(const struct mcp_call *call, const struct tool *tool, json_
 	TRY(take_texts(&a, "before", add_before, err));
 	if (tool->query && (tool->takes & MCP_TAKES_BEFORE) && !a.before_count)
 		return hdb_fail(err, HDB_EUSAGE, "missing \"before\" (an earlier database)");
-	/* account for the database's name in the answer */
+	/* subtract the size of the database's name from the budget */
 	a.page.budget_bytes -= strlen(a.shown) < MCP_TOKENS_MIN ? strlen(a.shown) : MCP_TOKENS_MIN;
 	question.spec = a.spec;
 	question.args = (struct hdb_query_args){
@@ -550,7 +556,7 @@ static int run_overview(const struct mcp_call *call, const struct tool *tool, js
 			part = json_string("omitted because of max_tokens");
 			r = HDB_OK;
 		}
-		/* if the dump is missing, continue with the parts that do not need it */
+		/* if the dump is missing, continue with the parts that do not need the dump */
 		if (r == HDB_ECHANGED) {
 			part = json_string(err->message);
 			r = HDB_OK;

@@ -22,10 +22,10 @@ struct oql {
 	uint64_t limit, taken, total;
 	bool at_end;
 	/*
-	 * State of the first row. It is read when the statement is opened, because its values
+	 * State of the first row. Opening the statement reads this row, because its values
 	 * determine the column types.
 	 */
-	int first; /* HDB_OK if available, HDB_END if there is none, HDB_NOTFOUND once consumed */
+	int first; /* HDB_OK if available, HDB_END if there is no row, HDB_NOTFOUND once consumed */
 	const struct oql_value *row;
 	size_t column_count;
 	struct hdb_column *columns; /* owned */
@@ -167,8 +167,8 @@ static int make_columns(struct oql *oql)
 /* ---- opening ---- */
 
 /*
- * Returns whether the word occurs anywhere in the statement. Only the text is searched, so the
- * answer may be a false positive.
+ * Returns whether the word occurs anywhere in the text of the statement. The word may also be part
+ * of a string or a comment.
  */
 static bool mentions(const char *text, const char *word)
 {
@@ -220,7 +220,7 @@ static int open_rows(struct oql *oql, const struct oql_options *opt)
 	return make_columns(oql);
 }
 
-/* Fails because VisualVM's dialect is run as SQL, which is not available here. */
+/* Fails because a statement in VisualVM's dialect is run as SQL, which is not available here. */
 static int refuse_visualvm(struct oql_str text, struct hdb_error *err)
 {
 	char *sql = NULL;
@@ -483,7 +483,7 @@ int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err)
 	int r = HDB_OK;
 
 	oql->eval.err = err ? err : &oql->own_err;
-	while (!oql->at_end) /* a failure sets at_end, too */
+	while (!oql->at_end) /* a failure also sets at_end */
 		r = step(oql);
 	*total = oql->total;
 	return r < 0 ? oql_result(r, oql->eval.err) : HDB_OK;

@@ -22,8 +22,8 @@
 #define OQL_DEPTH_MAX 200
 
 /*
- * Maximum length of a chain such as a + b + c, which the evaluator processes recursively. Chains of
- * AND and OR are not limited.
+ * Maximum length of a chain such as a + b + c. The evaluator processes a chain recursively. Chains
+ * of AND and OR have no limit.
  */
 #define OQL_CHAIN_MAX 1000
 
@@ -34,7 +34,7 @@
 #define OQL_MEMORY_DEFAULT (1ULL << 30)
 
 /*
- * A string that need not be zero-terminated: a statement or part of one. It is borrowed until the
+ * A string that need not be zero-terminated: a statement or part of a statement. Borrowed until the
  * statement is closed.
  */
 struct oql_str {
@@ -65,7 +65,8 @@ int oql_check(struct oql_str text, struct hdb_error *err);
 /*
  * Translates a statement in VisualVM's OQL, which is JavaScript, to SQL for tools/sqlite. The
  * caller must free() *sql. Returns HDB_NOTFOUND if the statement is not in that language. Fails
- * with HDB_EUSAGE if it cannot be translated; the message then suggests SQL to use instead.
+ * with HDB_EUSAGE if the statement cannot be translated; the message then suggests SQL to use
+ * instead.
  */
 int oql_to_sql(struct oql_str text, char **sql, struct hdb_error *err);
 
@@ -89,23 +90,20 @@ int oql_next(struct oql *oql, struct hdb_error *err);
 /* Returns a value of the row; borrowed until the next oql_next or oql_close. */
 const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 
-/*
- * Counts the rows as if there were no `limit`, by reading to the end. oql_next must not be called
- * afterwards.
- */
+/* Counts the rows without `limit`, by reading all rows. oql_next must not be called afterwards. */
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*
- * Returns the number of cells left empty because they could not be computed; *first is the reason
- * for the first such cell, borrowed until oql_close. If the first row contains such a cell, the
- * statement fails.
+ * Returns the number of cells that are empty because they could not be computed. Sets *first to the
+ * reason for the first empty cell, borrowed until oql_close. If such a cell is in the first row,
+ * the statement fails.
  */
 uint64_t oql_empty_cells(const struct oql *oql, const char **first);
 
 /* NULL is allowed. */
 void oql_close(struct oql *oql);
 
-/* Returns the rows as a source; out->close closes it. `text` is copied. */
+/* Returns the rows as a source, which out->close closes. `text` is copied. */
 int oql_source(struct hdb *db, struct oql_str text, const struct oql_options *opt,
 	       struct hdb_row_source *out, struct hdb_error *err);
 

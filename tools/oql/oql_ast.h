@@ -21,10 +21,10 @@ enum oql_kind {
 	OQL_SNAPSHOT,
 	OQL_SELECT,    /* select */
 	OQL_FIELD,     /* a.name */
-	OQL_ATTRIBUTE, /* a.@name or, if there is no a, an attribute of the row's object */
+	OQL_ATTRIBUTE, /* a.@name, or @name of the row's object if there is no a */
 	OQL_METHOD,    /* a.name(args) */
 	OQL_CALL,      /* name(args) */
-	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: its index in the select */
+	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: index of the aggregate in the select */
 	OQL_INDEX,     /* a[b] */
 	OQL_SLICE,     /* a[b:c] */
 	OQL_NEGATE,    /* -a */
@@ -99,13 +99,13 @@ struct oql_from {
 	struct oql_str alias; /* data is NULL if there is no alias */
 };
 
-/* A SELECT. Those added by UNION form a linked list. */
+/* A SELECT. The SELECTs that UNION adds form a linked list. */
 struct oql_select {
 	size_t at;
 	bool is_distinct, is_retained, is_star, is_objects;
 	/*
-	 * whether the SELECT does not depend on rows of an enclosing SELECT, so that it is
-	 * evaluated only once
+	 * whether the SELECT does not depend on rows of an enclosing SELECT. Such a SELECT is
+	 * evaluated only once.
 	 */
 	bool is_free;
 	/* whether the SELECT is the whole statement, not a sub-select or part of a UNION */

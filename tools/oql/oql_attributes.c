@@ -110,7 +110,7 @@ static int get_text(const struct subject *s, struct oql_value *out)
 	return r;
 }
 
-/* Finds a kind by either name. Returns the first kind for unknown names. */
+/* Finds a kind of root by heapdb's or MAT's name. Returns the first kind for an unknown name. */
 static const struct oql_root_kind *oql_root_kind(const char *kind)
 {
 	static const struct oql_root_kind kinds[] = {
@@ -281,7 +281,7 @@ static int get_descriptors(const struct subject *s, struct oql_value *out)
 	return HDB_OK;
 }
 
-/* Lists fields with their values: instance or static fields. */
+/* Lists instance fields or static fields with their values. */
 static int list_fields(const struct subject *s, const struct hdb_fields *fields, size_t count,
 		       bool is_static, struct oql_value *out)
 {
@@ -389,7 +389,7 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* Looks up a number or text of `heapdb info`. *out does not change if there is none. */
+/* Looks up a number or text of `heapdb info`. If there is none, *out stays unchanged. */
 static int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;

@@ -23,7 +23,7 @@ enum rule {
 	RULE_CLASS /* int.class */
 };
 
-/* The rows, of which the first that names the object's class or a superclass is used. */
+/* The rows of the table. The first row that names the object's class or a superclass is used. */
 #define SHOWN(...) \
 	{ \
 		__VA_ARGS__ \
@@ -57,7 +57,7 @@ static int find_rule(struct oql_eval *ev, uint32_t class_no, size_t *rule)
 
 /* ---- values by path ---- */
 
-/* Reads a field. Returns HDB_NOTFOUND if it is absent or null. */
+/* Reads a field. Returns HDB_NOTFOUND if the field is absent or null. */
 static int path_value(struct oql_eval *ev, uint32_t ix, const char *path, struct oql_value *out)
 {
 	*out = oql_object(ix);
@@ -99,7 +99,7 @@ int oql_put_string(struct oql_eval *ev, uint32_t ix, struct bytes *out, bool *ha
 	return *has ? put_shown(ev, ix, out, has) : HDB_OK;
 }
 
-/* Appends the string in a field, if there is one. */
+/* Appends the text of a field that has a string or a primitive value. */
 static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct bytes *out,
 		     bool *has)
 {
@@ -116,7 +116,7 @@ static int put_field(struct oql_eval *ev, uint32_t ix, const char *path, struct 
 	return oql_put_string(ev, v.ix, out, has);
 }
 
-/* Appends `before` and the field's text, if it is not empty. */
+/* Appends `before` and the field's text. Appends nothing if the text is empty. */
 static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const char *before,
 		    struct bytes *out)
 {
@@ -133,7 +133,7 @@ static int put_part(struct oql_eval *ev, uint32_t ix, const char *path, const ch
 
 /* ---- characters ---- */
 
-/* Returns the code point at units[i]; *size is its number of units. */
+/* Returns the code point at units[i]. Sets *size to the number of units of the code point. */
 static uint32_t code_point(const uint64_t *units, size_t count, size_t *size)
 {
 	const uint32_t high = (uint32_t)units[0] & 0xffff;

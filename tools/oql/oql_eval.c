@@ -30,8 +30,8 @@ struct field_memo {
 };
 
 /*
- * Returns the field with this name. If several classes of the hierarchy declare it, returns the
- * field of the uppermost class, as MAT does.
+ * Returns the field with this name. If several classes of the hierarchy declare the field, returns
+ * the field of the uppermost class, as MAT does.
  */
 static const struct hdb_field *last_named(const struct hdb_fields *fields, size_t count,
 					  struct oql_str name)
@@ -177,7 +177,10 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 
 /* ---- subscripts ---- */
 
-/* Returns a collection's entry: the object that holds key and value, or both as a row. */
+/*
+ * Returns an entry of a collection: of a list or set, the element; of a map, the object that holds
+ * key and value or, if there is no such object, a row of both.
+ */
 static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struct oql_arena *arena,
 		       struct oql_value *out)
 {
@@ -202,7 +205,7 @@ struct growing {
 	size_t count, room;
 };
 
-/* Adds an element. Returns NULL with a message on failure. */
+/* Adds an element. On failure, returns NULL and sets the message. */
 static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena, struct growing *g)
 {
 	assert(g->count <= g->room);
@@ -214,7 +217,8 @@ static struct oql_value *add_value(struct oql_eval *ev, struct oql_arena *arena,
 BASE_CLOSER(close_entries, struct hdb_entries, hdb_entries_close)
 
 /*
- * Lists the first `most` entries of a collection. Returns HDB_NOTFOUND if it is not a collection.
+ * Lists the first `most` entries of a collection. Returns HDB_NOTFOUND if the object is not a
+ * collection.
  */
 static int entries_of(struct oql_eval *ev, uint32_t ix, uint64_t most, struct oql_arena *arena,
 		      struct oql_value *out)
@@ -270,7 +274,7 @@ static int elements_of(struct oql_eval *ev, const struct oql_expr *e, uint64_t m
 	}
 	if (r != HDB_NOTFOUND)
 		return r;
-	/* the object may be a map or list of an unknown library */
+	/* the object may be a map or list that the library does not know */
 	if (v->type == OQL_V_OBJECT &&
 	    (oql_is_a(ev, facts.class_no, "java.util.AbstractMap") ||
 	     oql_is_a(ev, facts.class_no, "java.util.AbstractCollection"))) {
@@ -442,8 +446,8 @@ static int in_value(struct oql_eval *ev, const struct oql_expr *e, const struct 
 }
 
 /*
- * Evaluates "implements": for MAT's own interfaces, tests MAT's type of the value; other names are
- * classes of the heap.
+ * Evaluates "implements". For the name of a MAT interface, tests MAT's type of the value. Any other
+ * name is a class of the heap.
  */
 static int implements_value(struct oql_eval *ev, const struct oql_expr *e,
 			    const struct oql_frame *frame, struct oql_value *out)

@@ -65,7 +65,7 @@ struct oql_list {
 	const uint32_t *ixs;
 	uint32_t array_ix;
 	uint64_t first;
-	const struct oql_str *names; /* column names of a row */
+	const struct oql_str *names; /* column names of the row */
 };
 
 /* Fields of a class, read on demand. */
@@ -81,7 +81,7 @@ struct oql_thread {
 	uint32_t ix, serial, trace_serial, frame_count;
 };
 
-/* An object that is not in the dump but that MAT shows: the boot loader, or a class. */
+/* An object that MAT shows although it is not in the dump: the boot loader, or a class. */
 struct oql_stand_in {
 	uint32_t ix, class_no;
 };
@@ -135,7 +135,10 @@ int oql_evaluate(struct oql_eval *ev, const struct oql_expr *e, const struct oql
 /* Evaluates a condition: null is false. Returns HDB_EUSAGE if it is not a boolean. */
 int oql_condition(struct oql_eval *ev, const struct oql_expr *e, const struct oql_frame *frame,
 		  bool *out);
-/* Returns a field of an object; null if there is none. `node` (may be NULL) caches the lookup. */
+/*
+ * Returns a field of an object, or null if the object has no such field. `node` (may be NULL)
+ * caches the lookup.
+ */
 int oql_object_field(struct oql_eval *ev, struct oql_expr *node, struct oql_str name,
 		     const struct oql_value *of, struct oql_value *out);
 /* Fails with HDB_EUSAGE and a message with the position of the expression. */
@@ -155,14 +158,14 @@ int oql_rank(const struct oql_value *a, const struct oql_value *b);
 bool oql_is_number(const struct oql_value *v);
 bool oql_is_whole(const struct oql_value *v);
 double oql_double_of(const struct oql_value *v);
-/* Appends a key. Equal values have the same key. */
+/* Appends a key for a value. Equal values have the same key. */
 int oql_put_key(struct oql_eval *ev, const struct oql_value *v, struct bytes *out);
 
 /* ---- patterns: oql_pattern.c ---- */
 
 /*
- * Compiles a Java regular expression, cached with the statement. With `is_whole`, it matches whole
- * strings, with MAT's adjustments; otherwise it matches substrings.
+ * Compiles a Java regular expression, which is cached with the statement. With `is_whole`, the
+ * expression matches whole strings, with MAT's adjustments; otherwise it matches substrings.
  */
 int oql_pattern(struct oql_eval *ev, const struct oql_expr *e, struct oql_str source, bool is_whole,
 		struct oql_pattern **out);
@@ -203,14 +206,15 @@ struct oql_range {
 /* Returns a range of a list, which must contain the range. */
 int oql_slice(struct oql_eval *ev, struct oql_arena *arena, const struct oql_list *list,
 	      struct oql_range range, struct oql_value *out);
-/* Converts a field or element to a value. If `is_static` is set, references are not resolved. */
+/* Converts a field or element to a value. If `is_static` is set, does not resolve references. */
 int oql_basic(struct oql_eval *ev, const struct hdb_basic *basic, bool is_static,
 	      struct oql_value *out);
-/* Copies v and everything it points to into the arena. */
+/* Copies v, and the data to which v points, into the arena. */
 int oql_copy(struct oql_eval *ev, struct oql_arena *arena, const struct oql_value *v,
 	     struct oql_value *out);
 /*
- * Formats a value as a cell. With `is_inner`, the value is inside a list, where strings are quoted.
+ * Formats a value as a cell. `is_inner` means that the value is inside a list, where strings are
+ * quoted.
  */
 int oql_put_value(struct oql_eval *ev, const struct oql_value *v, bool is_inner, struct bytes *out);
 /* Formats a value like Java's toString(), for "+" and LIKE. */
@@ -231,7 +235,10 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
 int oql_survey(struct oql_eval *ev);
 /* Call oql_survey before. */
 bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
-/* Convert to and from MAT's object numbers. The results are -1 and HDB_NONE if there is none. */
+/*
+ * Convert to and from MAT's object numbers. The results are -1 and HDB_NONE if there is no such
+ * object.
+ */
 int oql_number_of(struct oql_eval *ev, uint32_t ix, int64_t *number);
 int oql_object_of(struct oql_eval *ev, int64_t number, uint32_t *ix);
 /* Returns the instance or static fields of a class. */
@@ -307,7 +314,10 @@ int oql_class_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *cl
 int oql_object_meant(struct oql_eval *ev, const struct oql_value *v, uint32_t *ix);
 /* Returns the stack of a thread, or null. */
 int oql_stack_of(struct oql_eval *ev, uint32_t ix, struct oql_value *out);
-/* Lists class objects of reachable classes. If `marks` is not NULL, lists only marked classes. */
+/*
+ * Lists the class objects of reachable classes. If `marks` is not NULL, lists only the class
+ * objects of marked classes.
+ */
 int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_arena *arena,
 		      struct oql_value *out);
 
@@ -320,7 +330,7 @@ int oql_class_objects(struct oql_eval *ev, const uint8_t *marks, struct oql_aren
 struct oql_source;
 int oql_source_open(struct oql_eval *ev, const struct oql_select *select,
 		    const struct oql_frame *outer, struct oql_source **out);
-/* Returns HDB_OK or HDB_END. The data to which the value points is borrowed until the next call. */
+/* Returns HDB_OK or HDB_END. The data of the value is borrowed until the next call. */
 int oql_source_next(struct oql_source *source, struct oql_value *out);
 void oql_source_close(struct oql_source *source);
 
@@ -341,8 +351,8 @@ int oql_rows_next(struct oql_rows *rows, const struct oql_value **values);
 void oql_rows_close(struct oql_rows *rows);
 
 /*
- * Evaluates a sub-select to its objects, values or rows; or null if it has no rows. Caches the
- * result if is_free is set.
+ * Evaluates a sub-select to its objects, values or rows. Without rows, the value is null. If
+ * is_free is set, caches the result.
  */
 int oql_subselect(struct oql_eval *ev, struct oql_expr *e, const struct oql_frame *frame,
 		  struct oql_arena *arena, struct oql_value *out);

@@ -133,7 +133,10 @@ static int add_aggregate(struct parser *p, struct oql_select *select, struct oql
 	return r;
 }
 
-/* Parses count(*), sum(x) and so on. The name is the token after the next, followed by "(". */
+/*
+ * Parses count(*), sum(x) and so on. The name is the token after the next one, and "(" follows the
+ * name.
+ */
 static int parse_aggregate(struct parser *p, enum oql_aggregate which, struct oql_expr **out)
 {
 	const size_t at = ahead(p, 0)->at;
@@ -188,8 +191,8 @@ static int parse_name(struct parser *p, struct oql_expr **out)
 }
 
 /*
- * Parses the name after "." or "@": a field or attribute (`kind`), or a method with arguments. It
- * belongs to `a` or, if that is NULL, to the row's object.
+ * Parses the name after "." or "@": a field or attribute (`kind`), or a method with arguments. The
+ * name belongs to `a` or, if `a` is NULL, to the row's object.
  */
 static int parse_member(struct parser *p, struct oql_expr *a, enum oql_kind kind,
 			struct oql_expr **out)
@@ -446,7 +449,7 @@ int oql_parse_class_name(struct parser *p, struct oql_str *name)
 	return HDB_OK;
 }
 
-/* Consumes a relational operator. Returns false if there is none. */
+/* Consumes a relational operator. Returns false if the next token is not a relational operator. */
 static bool take_relation(struct parser *p, enum oql_kind *kind)
 {
 	const struct oql_token *t = ahead(p, 0);

@@ -66,8 +66,8 @@ static void mark_subclasses(struct oql_source *s, uint8_t *marks)
 }
 
 /*
- * Fails because of an unknown class. In MAT, such a class has no objects; here it is reported as a
- * mistake if it is the only class of a statement.
+ * Fails because of an unknown class. In MAT, such a class has no objects; here, the name is
+ * reported as a mistake if it is the only class of a statement.
  */
 static int refuse_class(struct oql_source *s)
 {
@@ -116,7 +116,7 @@ static int mark_matching(struct oql_source *s, uint8_t *marks)
 	return HDB_OK;
 }
 
-/* Selects the class that a class object represents, as FROM without OBJECTS does. */
+/* Selects the class that a class object represents, as in FROM without OBJECTS. */
 static int mark_class(struct oql_source *s, const struct oql_value *v, uint8_t *marks)
 {
 	struct oql_eval *ev = s->ev;

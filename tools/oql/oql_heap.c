@@ -46,7 +46,7 @@ int oql_find_stand_ins(struct oql_eval *ev)
 	return HDB_OK;
 }
 
-/* Counts the objects that are not in the dump, because MAT counts them as well. */
+/* Counts the objects that are not in the dump, because MAT also counts them. */
 static int count_stand_ins(struct oql_eval *ev)
 {
 	struct hdb_object_facts facts = { .struct_size = sizeof(facts) };
@@ -202,7 +202,7 @@ static int read_list(struct oql_eval *ev, enum hdb_list_kind kind, uint32_t ix,
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Adds the instances of a class, because they refer to its class object. */
+/* Adds the instances of a class, because instances refer to the class object. */
 static int add_instances(struct oql_eval *ev, uint32_t class_no, struct oql_numbers *numbers)
 {
 	BASE_FREED uint8_t *marks = NULL;

@@ -38,18 +38,18 @@ struct oql_arena {
 int oql_result(int r, const struct hdb_error *err);
 
 /*
- * Allocates zeroed memory, aligned for any type, which is borrowed until the arena is reset.
- * Returns NULL with a message on failure.
+ * Allocates zeroed memory, aligned for any type and borrowed until the arena is reset. On failure,
+ * returns NULL and sets the message.
  */
 void *oql_take(struct oql_arena *arena, size_t count, size_t size, struct hdb_error *err);
 /* Allocates `count` elements. Returns HDB_OK or HDB_ELIMIT. */
 #define OQL_TAKE(pointer, arena, count, err) \
 	(((pointer) = oql_take((arena), (count), sizeof(*(pointer)), (err))) ? HDB_OK : HDB_ELIMIT)
-/* Makes a zero-terminated copy. Returns NULL with a message on failure. */
+/* Makes a zero-terminated copy. On failure, returns NULL and sets the message. */
 char *oql_take_text(struct oql_arena *arena, const char *text, size_t size, struct hdb_error *err);
 /*
- * Doubles an array in the arena. The old array stays allocated. Returns false with a message on
- * failure.
+ * Doubles an array in the arena. The old array stays allocated. On failure, returns false and sets
+ * the message.
  */
 #define OQL_GROW(arena, items, room, err) \
 	oql_grow(arena, (void *)&(items), &(room), sizeof(*(items)), err)
@@ -60,7 +60,8 @@ void oql_arena_reset(struct oql_arena *arena);
 void oql_arena_release(struct oql_arena *arena);
 
 /*
- * Makes room for one more element in an array of at most most_bytes. Returns false if it is full.
+ * Makes room for one more element in an array of at most most_bytes. Returns false if the array is
+ * full.
  */
 bool oql_room(struct base_vec *vec, size_t element_size, uint64_t most_bytes);
 

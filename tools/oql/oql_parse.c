@@ -119,7 +119,7 @@ static size_t oql_select_depth(const struct oql_select *select)
 	return depth + 1;
 }
 
-/* Returns whether the word is a modifier here rather than the first selected name. */
+/* Returns whether the word is a modifier here, and not the first selected name. */
 static bool is_modifier(const struct parser *p, const char *word)
 {
 	return is_word(p, 0, word) && !is_word(p, 1, "from") && !is_sign(p, 1, ',') &&

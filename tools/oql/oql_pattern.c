@@ -13,13 +13,13 @@
 #define MATCH_STEPS 2000000
 #define MATCH_MEMORY_KIB 65536
 #define PATTERN_SIZE_MAX 65536
-/* Maximum number of cached patterns. The oldest is replaced. */
+/* Maximum number of cached patterns. A new pattern replaces the oldest one. */
 #define PATTERNS_MAX 64
 
 struct oql_pattern {
 	struct oql_pattern *older;
 	struct bytes source;
-	bool is_whole;                /* whether it matches whole strings instead of substrings */
+	bool is_whole; /* whether the pattern matches whole strings instead of substrings */
 	const struct oql_expr *place; /* expression that used the pattern last, for messages */
 	pcre2_code *code;
 	pcre2_match_data *data;
@@ -106,8 +106,8 @@ static int compile(struct oql_eval *ev, struct oql_pattern *pattern)
 }
 
 /*
- * Finds the pattern of this source and moves it to the front. Drops the oldest pattern if there are
- * too many.
+ * Finds the cached pattern of this source and moves it to the front. Drops the oldest pattern if
+ * there are too many patterns.
  */
 static struct oql_pattern *find(struct oql_eval *ev, struct oql_str source, bool is_whole)
 {

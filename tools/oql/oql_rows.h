@@ -60,7 +60,7 @@ struct oql_rows {
 	struct oql_order_key *orders;
 	size_t order_count;
 	struct oql_value *keys; /* keys of the current row */
-	/* maximum number of rows, from the statement; UINT64_MAX means none */
+	/* maximum number of rows, from the statement; UINT64_MAX means no limit */
 	uint64_t limit, offset, taken;
 	uint64_t wanted;        /* number of rows needed, including skipped ones; 0 means all */
 	struct oql_arena arena; /* lives as long as the rows */
@@ -73,7 +73,7 @@ struct oql_rows {
 
 /* ---- oql_part.c ---- */
 
-/* Starts rows->part with a SELECT. Close it even after a failure. */
+/* Starts rows->part with a SELECT. The caller must close the part even after a failure. */
 int oql_part_open(struct oql_rows *rows, const struct oql_select *select);
 void oql_part_close(struct oql_part *p);
 

@@ -29,7 +29,7 @@ static bool has_values(const struct oql_select *select)
 	return select->is_star || select->is_objects;
 }
 
-/* Returns the sub-select whose columns SELECT * shows; NULL if there is none. */
+/* Returns the sub-select whose columns SELECT * shows, or NULL if there is no such sub-select. */
 static const struct oql_select *shown_select(const struct oql_select *select)
 {
 	while (select->is_star && select->from.kind == OQL_FROM_SELECT && select->from.is_objects &&

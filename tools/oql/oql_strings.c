@@ -105,8 +105,8 @@ static struct oql_value text_value(const char *data, size_t size)
 }
 
 /*
- * Finds the first or last occurrence of `part` from byte `from` on. Returns SIZE_MAX if there is
- * none.
+ * Finds the first or last occurrence of `part` from byte `from` on. Returns SIZE_MAX if `part` does
+ * not occur.
  */
 static size_t find_part(struct oql_str text, struct oql_str part, size_t from, bool is_last)
 {

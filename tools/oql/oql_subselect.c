@@ -79,7 +79,7 @@ static int finish(struct oql_eval *ev, const struct collected *c, struct oql_are
 	BASE_FREED uint32_t *ixs = NULL;
 
 	*out = (struct oql_value){ 0 };
-	if (c->count == 0) /* as in MAT, so that "!= null" tests whether there are rows */
+	if (c->count == 0) /* as in MAT, so that "!= null" tests whether the sub-select has rows */
 		return HDB_OK;
 	if (c->is_single && c->count == 1 && !c->are_objects && c->values[0].type != OQL_V_ROW) {
 		*out = c->values[0];

@@ -18,13 +18,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Maximum number of tokens read. The tokens of a function count each time it is applied. */
+/*
+ * Maximum number of tokens read. The tokens of a function count each time the function is applied.
+ */
 #define STEPS_MAX 200000
 
 /* Maximum memory of a translation, in bytes. */
 #define MEMORY_MAX (64U << 20)
 
-/* Maximum number of bound names, and of arguments of a call. */
+/* Maximum number of bound names in a statement, and of arguments of a call. */
 #define BOUND_MAX 64
 #define ARGUMENTS_MAX 4
 
@@ -49,7 +51,7 @@ enum token_kind { END, NAME, DIGITS, QUOTED, SIGN };
 struct value {
 	enum kind kind;
 	bool is_field;   /* field(..., '...') */
-	bool is_string;  /* whether it is an instance of java.lang.String */
+	bool is_string;  /* whether the object is an instance of java.lang.String */
 	const char *sql; /* SQL for the ID of an OBJECT or CLASS, or for the columns of a ROW */
 	const char *row; /* table in FROM with the sizes of an OBJECT, or NULL if none */
 	const char
@@ -309,7 +311,10 @@ static const char *as_condition(struct translator *t, const struct value *v)
 		       refuse(t, "a list used as a condition", "EXISTS ( SELECT ... )").sql;
 }
 
-/* Returns the number in a string literal, which may be an object ID; "" if there is none. */
+/*
+ * Returns the number in a string literal, which may be an object ID, or "" if the string is not a
+ * number.
+ */
 static const char *as_number(struct translator *t, const struct value *v)
 {
 	const size_t size = v->kind == TEXT ? v->text.size : 0;
@@ -446,9 +451,9 @@ static size_t place_of(struct oql_str text, const char *name)
 }
 
 /*
- * Sorts by a comparison of two elements: f(lhs) - f(rhs), or with < or >, in either direction. If
- * both parameters are bound to the same value, the two sides are equal, and either of them is the
- * key.
+ * Sorts by a comparison of two elements: f(lhs) - f(rhs), or with < or >, in either direction.
+ * Binding both parameters to the same value must make the two sides equal. The key is then either
+ * side.
  */
 static void sort_by(struct translator *t, struct list *l, const struct value *code)
 {
@@ -651,7 +656,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	return *f->sql && t->result == HDB_OK ? aggregate(t, list.list, f->sql) : list;
 }
 
-/* Finds and applies a function, member or method. Returns NIL if there is none. */
+/* Finds and applies a function, member or method. Returns NIL if the name is unknown. */
 static struct value call_form(struct translator *t, char of, struct oql_str name,
 			      const struct value *args, size_t count)
 {

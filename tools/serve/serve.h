@@ -27,7 +27,7 @@
  */
 #define SERVE_EXPORT_MAX ((uint64_t)64 << 30)
 /*
- * Number of workers. It is independent of the number of cores, because two long queries must not
+ * Number of workers. The number does not depend on the cores, because two long queries must not
  * block all short queries.
  */
 #define SERVE_WORKERS_DEFAULT 4
@@ -51,7 +51,7 @@ struct serve_options {
 	const char *listen;    /* an IPv4 or IPv6 address; NULL means 127.0.0.1; borrowed */
 	unsigned port;         /* 0 means any free port */
 	unsigned workers;      /* 0: SERVE_WORKERS_DEFAULT */
-	uint64_t memory_bytes; /* of all workers together; 0: default of hdb_open for each */
+	uint64_t memory_bytes; /* budget of all workers together; 0 means the default for each */
 	const char *tmp_dir;   /* as in struct hdb_open_options; borrowed */
 	const base_flag *stop; /* stops the server if nonzero; may be set by a signal handler;
 			        * borrowed */

@@ -122,8 +122,8 @@ int serve_query(const struct serve_means *means, struct serve_job *job)
 #define TEXTS_MAX ((uint64_t)32 << 20)
 
 /*
- * Makes a schema name, such as "before" for "before.heapdb". If this name is invalid or taken, it
- * is the database's number.
+ * Makes a schema name, such as "before" for "before.heapdb". If this name is invalid or taken, uses
+ * the number of the database instead.
  */
 static void name_schema(char *name, size_t size, const char *file, size_t number)
 {

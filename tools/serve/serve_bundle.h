@@ -13,7 +13,7 @@ struct serve_file {
 	const unsigned char *data, *end;
 };
 
-/* Returns the file with this path, which is static, or NULL if there is none. */
+/* Returns the file with this path, or NULL if there is no such file. The file is static. */
 const struct serve_file *serve_bundle_file(const char *path);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum number of answers. It is small because lookup is linear. */
+/* Maximum number of answers. The number is small because lookup is linear. */
 #define ENTRIES_MAX 400
 
 struct entry {

@@ -24,15 +24,15 @@ struct serve_cache *serve_cache_new(void);
 void serve_cache_free(struct serve_cache *cache); /* NULL is allowed */
 
 /*
- * Returns a key for a job that does not depend on the order of options. The caller must free() it.
- * Returns NULL if memory is exhausted.
+ * Returns a key for a job. The order of options does not affect the key. The caller must free() the
+ * key. Returns NULL if memory is exhausted.
  */
 char *serve_cache_key(const struct serve_job *job);
 
 /* Stores the first `size` bytes of the file, evicting the least recently used answers. */
 void serve_cache_put(struct serve_cache *cache, const char *key, int fd, size_t size);
 
-/* Writes a cached answer to the file. Returns false if there is none. */
+/* Writes a cached answer to the file. Returns false if the cache does not contain the answer. */
 bool serve_cache_get(struct serve_cache *cache, const char *key, int fd);
 
 #endif

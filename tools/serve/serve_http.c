@@ -95,8 +95,8 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
 #define JSON "application/json"
 
 /*
- * Makes a response from static bytes (MHD_RESPMEM_PERSISTENT) or from a copy of the bytes. It is
- * compressed with gzip if the client accepts that.
+ * Makes a response from static bytes (MHD_RESPMEM_PERSISTENT) or from a copy of the bytes.
+ * Compresses the response with gzip if the client accepts gzip.
  */
 static struct MHD_Response *bytes_response(const void *data, size_t size,
 					   enum MHD_ResponseMemoryMode mode, bool takes_gzip)
@@ -479,8 +479,8 @@ static enum MHD_Result send_file(const struct server *server, struct MHD_Connect
 }
 
 /*
- * Sends the response to a request with an outdated URL, for example from before a restart of the
- * server.
+ * Sends the response to a request with an outdated URL. For example, the URL may come from before a
+ * restart of the server.
  */
 static enum MHD_Result send_closed_door(struct MHD_Connection *connection)
 {
@@ -652,7 +652,7 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 	setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	r = bind(*fd, to, size);
 	if (r != 0 && !options->port) {
-		four.sin_port = six.sin6_port = 0; /* the port is in use, so use any other */
+		four.sin_port = six.sin6_port = 0; /* the port is in use, so use any other port */
 		r = bind(*fd, to, size);
 	}
 	if (r != 0 || listen(*fd, CONNECTIONS_WAITING_MAX) != 0 || getsockname(*fd, to, &size) != 0)
@@ -663,7 +663,7 @@ static int listen_on(struct server *server, unsigned *port, struct hdb_error *er
 
 static int start(struct server *server, struct hdb_error *err)
 {
-	/* before 1.0, strict mode concerns Host instead of line ends */
+	/* before version 1.0, strict mode applies to the Host header instead of line ends */
 	const int strict = strncmp(MHD_get_version(), "0.", 2) != 0;
 
 	server->daemon = MHD_start_daemon(

@@ -229,8 +229,8 @@ static int answer(struct worker *w, struct serve_job *job)
 }
 
 /*
- * Returns the next request for the page's initial views, or NULL if there is none. Called only when
- * no client is waiting.
+ * Returns the next request for the page's initial views, or NULL if no request is left. Called only
+ * when no client is waiting.
  */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
@@ -246,7 +246,7 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 	return job;
 }
 
-/* Returns whether a worker is answering the same question. */
+/* Returns whether a worker is already answering the same request. */
 static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_job *job)
 {
 	for (size_t i = 0; i < jobs->worker_count; i++) {
@@ -260,8 +260,8 @@ static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_
 }
 
 /*
- * Takes the first job that is not already being answered for another client. Returns NULL if there
- * is none.
+ * Takes the first job that no worker is already answering for another client. Returns NULL if there
+ * is no such job.
  */
 static struct serve_job *take_waiting(struct serve_jobs *jobs)
 {
@@ -351,7 +351,7 @@ static int open_databases(struct worker *w, struct hdb_error *err)
 
 	for (size_t i = 0; i < options->database_count; i++) {
 		/*
-		 * The default is the same as for the command, so that limits that depend on memory
+		 * The default budget is that of the command, so that limits that depend on memory
 		 * give the same answers.
 		 */
 		const struct hdb_open_options open = {
@@ -412,7 +412,7 @@ int serve_jobs_start(const struct serve_options *options, struct serve_jobs **ou
 
 		w->jobs = jobs;
 		r = open_databases(w, err);
-		/* This must happen before a thread uses the handles of the first worker. */
+		/* Do this before a thread uses the handles of the first worker. */
 		for (size_t d = 0; d < options->database_count && r == HDB_OK && i == 0; d++)
 			note_database(jobs, d);
 		if (r == HDB_OK && pthread_create(&w->thread, NULL, work, w) != 0)
@@ -449,7 +449,7 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* If all workers are busy and one of them only fills the cache, interrupts that worker. */
+/* If all workers are busy and one of them only fills the cache, interrupts this worker. */
 static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
 {
 	struct worker *warming = NULL;

@@ -13,8 +13,8 @@
 #define SERVE_ARGUMENTS_MAX 64
 #define SERVE_ROWS_MAX 100000 /* maximum number of rows in an answer; the page requests fewer */
 #define SERVE_ROWS_DEFAULT 1000
-#define SERVE_EXPORTS_MAX 4    /* maximum concurrent exports of all rows, which take disk space */
-#define SERVE_SECONDS_MAX 1800 /* time limit of a query */
+#define SERVE_EXPORTS_MAX 4       /* maximum number of concurrent exports, which take disk space */
+#define SERVE_SECONDS_MAX 1800    /* time limit of a query */
 #define SERVE_SQL_SECONDS_MAX 300 /* time limit of an SQL statement */
 /* Maximum number of bytes in a value. A string with a third as many characters always fits. */
 #define SERVE_VALUE_MAX SERVE_ANSWER_MAX
@@ -120,7 +120,7 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
  */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
-/* Cancels the job with this ID. Returns false if there is none. */
+/* Cancels the job with this ID. Returns false if there is no such job. */
 bool serve_jobs_cancel(struct serve_jobs *jobs, const char *id);
 
 /* Buffer size for the name of a stage, twice the longest name. */

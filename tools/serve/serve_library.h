@@ -12,7 +12,7 @@
 
 struct hdb_error;
 
-/* Loads the library. Returns HDB_OK if it is loaded; HDB_EIO if it is not installed. */
+/* Loads the library. Returns HDB_OK if the library is loaded, HDB_EIO if it is not installed. */
 int serve_library_load(struct hdb_error *err);
 
 #ifdef HTTP_LIBRARY

@@ -54,7 +54,7 @@ void *serve_pack(const void *data, size_t size, size_t *packed)
 		*packed = libdeflate_gzip_compress(compressor, data, size, out, size);
 	libdeflate_free_compressor(compressor);
 	assert(*packed <= size);
-	if (*packed == 0) { /* the result would not have been smaller */
+	if (*packed == 0) { /* the compressed answer would not have been smaller */
 		free(out);
 		return NULL;
 	}

@@ -11,13 +11,14 @@
 bool serve_pack_allowed(const char *accepted);
 
 /*
- * Returns the compressed bytes, which the caller must free(), and sets *packed to their number.
- * Returns NULL if the input is too small, too large or not compressible, or if memory is exhausted.
+ * Returns the compressed bytes, which the caller must free(), and sets *packed to the number of
+ * these bytes. Returns NULL if the input is too small, too large or not compressible, or if memory
+ * is exhausted.
  */
 void *serve_pack(const void *data, size_t size, size_t *packed);
 
 /*
- * Replaces the file by an unnamed compressed one. Returns false if the file is not replaced, for
+ * Replaces the file by an unnamed compressed file. Returns false if the file is not replaced, for
  * the same reasons as serve_pack.
  */
 bool serve_pack_file(int *fd);

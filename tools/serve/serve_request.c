@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes a copy that lives as long as the job. Returns NULL with a message. */
+/* Makes a copy that lives as long as the job. On failure, returns NULL and sets the message. */
 static const char *keep(struct serve_job *job, const char *text, struct hdb_error *err)
 {
 	char *copy;

@@ -6,7 +6,10 @@
 
 #include "serve/serve_jobs.h"
 
-/* Parses the number of a database, which must be below `count`. Returns false if it is invalid. */
+/*
+ * Parses the number of a database, which must be below `count`. Returns false if the number is
+ * invalid.
+ */
 bool serve_request_database(const char *text, size_t count, size_t *number);
 
 /*
@@ -18,10 +21,7 @@ bool serve_request_database(const char *text, size_t count, size_t *number);
 int serve_request_argument(struct serve_job *job, size_t database_count, const char *key,
 			   const char *value, struct hdb_error *err);
 
-/*
- * Checks, after the last argument, that all required arguments are present. Returns HDB_EUSAGE if
- * not.
- */
+/* Call after the last argument. Returns HDB_EUSAGE if a required argument is missing. */
 int serve_request_check(const struct serve_job *job, struct hdb_error *err);
 
 #endif

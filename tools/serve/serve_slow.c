@@ -12,7 +12,7 @@
 struct serve_slow_one {
 	struct serve_slow_one *before, *next;
 	int fd;
-	bool is_asking; /* whether it is waiting for an answer or reading it */
+	bool is_asking; /* whether the connection is waiting for an answer or reading the answer */
 	uint64_t since_ms;
 };
 

@@ -23,7 +23,7 @@ static void put_key(struct bytes *out, const char *key, const char *value)
 	bytes_string(out, ",");
 }
 
-/* Function that returns a column or fact of a query. */
+/* Type of functions that return a column or fact of a query. */
 typedef const struct hdb_column *column_of(const struct hdb_query_spec *query, size_t no);
 
 static void put_columns(struct bytes *out, const char *key, column_of *get,

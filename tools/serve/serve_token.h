@@ -8,9 +8,9 @@
 #include "serve/serve_gate.h"
 
 /*
- * Replaces the token with the one in DATABASE.token, or writes it there (mode 0600). Failures are
- * ignored, as is a file that others can read or could have written; in these cases the token is
- * new.
+ * Replaces the token with the token in DATABASE.token. If there is no such file, writes the token
+ * to a new file (mode 0600). Ignores failures, and ignores a file that other users can read or
+ * could have written. In these cases the token is new.
  */
 void serve_token_keep(const char *db_path, char token[SERVE_TOKEN_SIZE]);
 

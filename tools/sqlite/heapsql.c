@@ -20,7 +20,7 @@
 #define ARGUMENTS_MAX 32
 /* Number of SQLite VM instructions between checks of the cancel flag, about 20 microseconds. */
 #define CHECK_STEPS 1000
-/* Default limit of SQLite's memory, beyond which sorts and joins spill to files. */
+/* Default memory limit of SQLite. Sorts and joins that need more spill to files. */
 #define MEMORY_DEFAULT (256u << 20)
 #define MEMORY_MIN (16u << 20)
 
@@ -52,8 +52,8 @@ struct heapsql_rows {
 	struct heapsql *sql;
 	sqlite3_stmt *statement;
 	/*
-	 * statement that provides the column names: the running statement, or the one before it was
-	 * rewritten
+	 * statement that provides the column names: the running statement or, if it was rewritten,
+	 * the original one
 	 */
 	sqlite3_stmt *named;
 	struct hdb_column *columns; /* owned */
@@ -82,9 +82,9 @@ static bool is_harmless_pragma(const char *name)
 }
 
 /*
- * SQLite's own functions that compute a result from their arguments, including functions of future
- * versions. Excluded: full-text and spatial functions (fts3_tokenizer() accepts and returns
- * addresses), load_extension(), and functions that reveal the connection or the program.
+ * SQLite's own functions that compute a result only from their arguments, including functions of
+ * future versions. The list excludes full-text and spatial functions (fts3_tokenizer() accepts and
+ * returns addresses), load_extension(), and functions that reveal the connection or the program.
  */
 static const char functions[] =
 	" -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat "
@@ -402,7 +402,7 @@ static int describe(struct heapsql_rows *rows, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Replaces the statement by an equivalent one over totals by class, if there is one. */
+/* Replaces the statement by an equivalent statement over totals by class, if there is one. */
 static void use_totals(struct heapsql_rows *rows)
 {
 	char *text = sql_rewrite(sqlite3_sql(rows->named));
@@ -432,8 +432,8 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 }
 
 /*
- * Fills sqlite_master if a statement reads it. Otherwise it is not filled, because creating all
- * tables takes milliseconds.
+ * Fills sqlite_master if a statement reads this table. Other statements need not wait milliseconds
+ * until all tables are created.
  */
 static int need_catalogue(struct heapsql *sql, const char *text, struct hdb_error *err)
 {
@@ -594,7 +594,7 @@ static int solve_source(struct heapsql *sql, const struct sql_source *source, st
 	return HDB_OK;
 }
 
-/* Computes the retained sizes of the collected sets, in one pass per source. */
+/* Computes the retained sizes of all collected sets, in one pass per source. */
 static int solve_sets(struct heapsql *sql, struct hdb_error *err)
 {
 	BASE_FREED struct hdb_set *sets = calloc(sql->pending.count + 1, sizeof(*sets));
@@ -840,8 +840,8 @@ bool heapsql_table(struct heapsql *sql, size_t no, struct heapsql_table *out)
 }
 
 /*
- * Appends column names to a list; the rows are name, type, hidden. Returns HDB_NOTFOUND if there
- * are none.
+ * Appends column names to a list. Each row has a name, a type and whether the column is hidden.
+ * Returns HDB_NOTFOUND if there are no rows.
  */
 static int list_columns(struct heapsql_rows *rows, bool with_types, sqlite3_str *list,
 			struct hdb_error *err)

@@ -55,8 +55,8 @@ static sqlite3_value *next_value(struct format *f)
 }
 
 /*
- * Reads digits, or an argument for "*". Sets *out to `missing` if there are neither. Returns false
- * if the number is too large.
+ * Reads digits, or an argument for "*". Sets *out to `missing` if the text has neither. Returns
+ * false if the number is too large.
  */
 static bool read_number(struct format *f, int missing, int *out)
 {
@@ -75,7 +75,10 @@ static bool read_number(struct format *f, int missing, int *out)
 	return n >= -FORMAT_WIDTH_MAX && n <= FORMAT_WIDTH_MAX;
 }
 
-/* Writes the first character of a string, repeated by the precision; U+0000 if it is empty. */
+/*
+ * Writes the first character of a string `count` times, padded to `width`. An empty string counts
+ * as U+0000.
+ */
 static void put_char(sqlite3_str *out, const char *text, bool is_left, int width, int count)
 {
 	int size = 1, pad;
@@ -292,7 +295,7 @@ static void do_substr(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 			return;
 	if (!at)
 		return;
-	/* positions before the text are counted although they do not exist */
+	/* as in SQLite, positions before the start of the text count */
 	if (from < 0) {
 		if (!is_blob)
 			for (length = 0, to = at; to < end; length++)
@@ -407,14 +410,14 @@ static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 /* ---- patterns ---- */
 
 /*
- * Substitute for U+0000 where SQLite matches patterns, since a zero would end the text. It decodes
- * to one character beyond the range of Unicode, which no text contains.
+ * Replacement for U+0000 in texts that SQLite matches with patterns, because a zero would end the
+ * text. It decodes to a character beyond the range of Unicode, which no text contains.
  */
 #define ZERO "\xf7\xbf\xbf\xbf"
 
 /*
- * Returns the value's text, zero-terminated: its own, or *owned if it contains zeros. Returns NULL
- * if memory is exhausted or if the value is NULL in SQL.
+ * Returns the zero-terminated text of the value. If the value contains zeros, the text is *owned,
+ * which the caller must free. Returns NULL if memory is exhausted or the value is NULL in SQL.
  */
 static const char *match_text(sqlite3_value *value, char **owned)
 {

@@ -93,8 +93,8 @@ static void close_source(void *p)
 }
 
 /*
- * Ties the source's life to a module that has no table. When the connection is closed, SQLite
- * destroys modules in any order, but the other modules no longer use the source then.
+ * Keeps the source until the connection is closed: a module without a table owns the source. SQLite
+ * then destroys modules in any order, but the other modules no longer use the source.
  */
 static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {
@@ -109,7 +109,7 @@ static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 	return rc;
 }
 
-/* Runs our own statement and frees its text. */
+/* Runs a statement of the extension itself and frees the text of the statement. */
 static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 {
 	const int rc = statement ? sqlite3_exec(sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;

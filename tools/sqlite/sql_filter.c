@@ -91,7 +91,7 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 		   const struct hdb_column *const *columns, struct hdb_error *err)
 {
 	sqlite3 *sqlite = f->source->sqlite;
-	/* the expression is on its own line, because it may end in a comment */
+	/* put the expression on a line of its own, because it may end in a comment */
 	char *text = sqlite3_mprintf("SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)", expression);
 	const char *rest = "";
 	int rc, r = HDB_OK;

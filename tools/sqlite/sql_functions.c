@@ -56,8 +56,8 @@ static void end(struct sqlite3_context *ctx, struct sql_source *source, int r,
 }
 
 /*
- * Returns a result for object ix to SQLite, which is NULL unless the function sets one. `argv`
- * begins at the second argument.
+ * Returns a result for object ix to SQLite. The result is NULL unless the function sets another
+ * one. `argv` begins at the second argument.
  */
 typedef int (*object_answer)(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 			     sqlite3_value **argv, struct hdb_error *err);
@@ -161,8 +161,8 @@ struct marks {
 };
 
 /*
- * Returns the classes of the second argument, cached by SQLite between rows, or NULL if a failure
- * was reported.
+ * Returns the classes that the second argument names, or NULL if a failure was reported. SQLite
+ * caches the classes between rows.
  */
 static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_source *source,
 				    const char *name, struct hdb_error *err)
@@ -187,7 +187,7 @@ static const struct marks *marks_of(struct sqlite3_context *ctx, struct sql_sour
 		return NULL;
 	}
 	sqlite3_set_auxdata(ctx, 1, marks, sqlite3_free);
-	/* SQLite may have freed the value instead of caching it */
+	/* SQLite may have freed the classes instead of caching them */
 	return sqlite3_get_auxdata(ctx, 1);
 }
 
@@ -344,8 +344,8 @@ static void do_hex(struct sqlite3_context *ctx, int argc, sqlite3_value **argv)
 }
 
 /*
- * Limits of the memory of a match and of its steps from one position of the string, so that every
- * match terminates. `.*` takes as many steps as the longest text has characters.
+ * Limits of the memory of a match, and of the number of steps from one position of the string, so
+ * that every match ends. `.*` takes as many steps as the longest text has characters.
  */
 #define MATCH_STEPS 20000000
 #define MATCH_MEMORY_KIB 65536
@@ -356,8 +356,8 @@ static void free_pattern(void *code)
 }
 
 /*
- * Returns the pattern of the first argument, cached by SQLite between rows, or NULL if a failure
- * was reported.
+ * Returns the pattern of the first argument, or NULL if a failure was reported. SQLite caches the
+ * pattern between rows.
  */
 static pcre2_code *pattern_of(struct sqlite3_context *ctx, sqlite3_value *value)
 {
@@ -499,13 +499,13 @@ static void end_retained_set(struct sqlite3_context *ctx)
 
 /*
  * The chain of dominators of the first member, and the positions at which the chains of other
- * members join it.
+ * members join this chain.
  */
 struct chain {
 	struct base_vec ixs; /* uint32_t */
 	/*
-	 * indexed by object: 1 + its index in the chain or, if it is not in the chain, 1 + the
-	 * index of the first of its dominators that is; 0 if unknown; owned
+	 * indexed by object: 1 + the object's index in the chain. If the object is not in the
+	 * chain, 1 + the index of its first dominator in the chain; 0 if unknown; owned
 	 */
 	uint32_t *places;
 };
@@ -525,9 +525,9 @@ static int number_chain(struct sql_source *source, uint32_t ix, struct chain *ch
 }
 
 /*
- * Finds the position at which an object's chain of dominators joins the numbered chain, or HDB_NONE
- * if it does not. Stores that position for all objects on the way. Returns HDB_NOTFOUND if the
- * object is unreachable.
+ * Finds the position at which an object's chain of dominators joins the numbered chain. The
+ * position is HDB_NONE if the chains do not meet. Stores the position for all objects on the way.
+ * Returns HDB_NOTFOUND if the object is unreachable.
  */
 static int join_chain(struct sql_source *source, uint32_t ix, struct chain *chain,
 		      uint32_t *joined_at, struct hdb_error *err)
@@ -561,9 +561,9 @@ static void release_chain(struct chain *chain)
 
 /*
  * Finds the nearest object that dominates all members, or is itself a member. The dominators of the
- * first member are numbered. From each other member, we walk up to the first numbered object and
- * store its number in the objects in between, so that no path is walked twice. Returns HDB_NOTFOUND
- * if a member is unreachable, because it has no dominator.
+ * first member are numbered. From each other member, the search goes up to the first numbered
+ * object and stores its number in the objects in between, so that it takes no path twice. Returns
+ * HDB_NOTFOUND if a member is unreachable, because such a member has no dominator.
  */
 static int common_dominator(const struct members *m, uint32_t *out, struct hdb_error *err)
 {

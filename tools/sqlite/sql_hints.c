@@ -15,7 +15,7 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-/* Finds the first word that equals `name`. Returns false if there is none. */
+/* Finds the first word that equals `name`. Returns false if no word does. */
 static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
 	for (; sql_next_word(text, word); text = word->at + word->size)
@@ -36,7 +36,10 @@ static void copy_name(const char *at, const char *others, char name[NAME_SIZE])
 
 /* ---- failures ---- */
 
-/* Compares a name. The name need not stay valid, because the best name is copied. */
+/*
+ * Compares a name with the wanted name, and copies it if it is the nearest so far. `name` need not
+ * stay valid.
+ */
 static void try_name(struct base_suggest *near, const char *name, char best[NAME_SIZE])
 {
 	base_suggest_try(near, name);
@@ -60,8 +63,8 @@ static void try_columns(const struct sql_source *source, const char *table,
 }
 
 /*
- * Copies the next name after FROM, JOIN or a comma. Returns the text after it, or NULL if there is
- * none.
+ * Copies the next name after FROM, JOIN or a comma. Returns the text after the name, or NULL if
+ * there is no further name.
  */
 static const char *next_table(const char *at, char name[NAME_SIZE])
 {
@@ -173,7 +176,10 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 
 /* ---- empty answers ---- */
 
-/* Finds the next comparison COLUMN = 'TEXT' and advances *at. Returns false if there is none. */
+/*
+ * Finds the next comparison COLUMN = 'TEXT' and advances *at. Returns false if there is no further
+ * comparison.
+ */
 static bool next_compared(const char **at, const char *column, char text[NAME_SIZE])
 {
 	struct sql_word word;
@@ -193,8 +199,8 @@ static bool next_compared(const char **at, const char *column, char text[NAME_SI
 }
 
 /*
- * Returns whether any object or GC root is of this kind; otherwise *near is a kind that differs in
- * case only, or NULL.
+ * Returns whether any object or GC root is of this kind. If none is, sets *near to a kind that
+ * differs only in case, or to NULL.
  */
 static bool has_kind(struct hdb *db, const char *kind, const char **near)
 {

@@ -44,7 +44,7 @@ static int result_heap(struct objects_cursor *c, sqlite3_context *ctx, uint32_t 
 	return HDB_OK;
 }
 
-/* Returns the offset of an object that was looked up. */
+/* Returns the file offset of an object that was looked up by its ID. */
 static int result_offset(struct objects_cursor *c, sqlite3_context *ctx, struct hdb_error *err)
 {
 	struct hdb_object_info info = { .struct_size = sizeof(info) };
@@ -127,7 +127,7 @@ static int result_more(struct objects_cursor *c, sqlite3_context *ctx, int colum
 	return r < 0 ? r : HDB_OK;
 }
 
-/* Returns the element type, which is derived from the class name: "int[]". */
+/* Returns the element type, which follows from the class name: "int" for "int[]". */
 static void result_type(struct objects_cursor *c, sqlite3_context *ctx, uint32_t class_no)
 {
 	const char *name = hdb_class_name(c->db, class_no);

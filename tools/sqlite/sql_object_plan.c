@@ -53,8 +53,7 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	static const struct {
 		int code;
 		unsigned char op;
-		bool is_text; /* whether collations other than BINARY would give different
-			       * results */
+		bool is_text; /* whether other collations than BINARY would change results */
 		int part;
 	} uses[] = {
 		{ -1, SQLITE_INDEX_CONSTRAINT_EQ, false, BY_ROWID },
@@ -82,8 +81,8 @@ static int part_of(const struct shape *shape, sqlite3_index_info *info, int i)
 	while (no < BASE_COUNT(uses) && (uses[no].code != code || uses[no].op != op))
 		no++;
 	/*
-	 * dominator IS NULL is not used if unreachable objects are shown: they have no dominator
-	 * either, but are not at the top of the tree
+	 * dominator IS NULL is not used if unreachable objects are shown: such objects have no
+	 * dominator either, but are not at the top of the tree
 	 */
 	if (no == BASE_COUNT(uses) ||
 	    (op == SQLITE_INDEX_CONSTRAINT_ISNULL && shape->source->database.all) ||
@@ -114,7 +113,7 @@ static_assert(MOST_REFERRED < 1 << SCAN_SHIFT, "parts of idxNum do not overlap")
 
 struct plan {
 	int parts;
-	int at[32]; /* for each part of the plan, by the number of its bit: the constraint */
+	int at[32]; /* indexed by bit of the plan: the constraint for this part */
 	int limit_at;
 	int limited; /* number of constraints that SQLite must check again */
 };
@@ -144,7 +143,7 @@ static void find_parts(const struct shape *shape, sqlite3_index_info *info, stru
 	}
 }
 
-/* Adds a part to the plan. Its value is the next argument. */
+/* Adds a part to the plan. The value of its constraint becomes the next argument. */
 static void use(sqlite3_index_info *info, const struct plan *plan, int part, int *next, bool omit)
 {
 	const int i = plan->at[__builtin_ctz((unsigned)part)];
@@ -173,7 +172,8 @@ const struct sql_part sql_parts[SQL_PART_COUNT] = {
 };
 
 /*
- * Returns whether the statement sorts by a column, in an order in which the table can return rows.
+ * Returns whether the statement sorts by one column, in an order in which the table can return
+ * rows.
  */
 static bool orders_by(const struct shape *shape, const sqlite3_index_info *info, int code,
 		      bool *descending)

@@ -9,8 +9,8 @@
 
 struct top {
 	/*
-	 * retained size; for referrers the complement of their number, so that the smallest is
-	 * first
+	 * retained size; for referrers, the complement of their number, so that the object with the
+	 * fewest referrers comes first
 	 */
 	uint64_t bytes;
 	uint32_t ix;
@@ -140,8 +140,8 @@ int sql_objects_retaining(struct objects_cursor *c, bool is_descending, bool *is
 /* ---- numbers of referrers ---- */
 
 /*
- * Reads the objects with the most referrers into a binary heap. Its first element is the smallest
- * so far, which is the next to be replaced.
+ * Reads the objects with the most referrers into a binary heap. Its first element has the fewest
+ * referrers so far, and is the next to be replaced.
  */
 static int read_referrers(struct base_vec *t, struct hdb_scan *scan, size_t wanted,
 			  struct hdb_error *err)

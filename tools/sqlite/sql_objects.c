@@ -161,7 +161,7 @@ struct class_part {
 	sqlite3_value *sub; /* for a pattern, whether to include subclasses (NULL means yes) */
 };
 
-/* Marks the class whose class object has this ID, if any. */
+/* Marks the class whose class object has this ID, if there is such a class. */
 static int mark_class_object(struct objects_cursor *c, sqlite3_value *value, uint8_t *marks,
 			     struct hdb_error *err)
 {
@@ -184,7 +184,7 @@ static int mark_pattern(struct objects_cursor *c, const struct class_part *p, ui
 	if (!pattern)
 		return HDB_OK;
 	r = hdb_classes_like(c->db, pattern, !p->sub || sqlite3_value_int(p->sub), marks, err);
-	/* an unknown class is an error in the statement */
+	/* a name that matches no class is an error in the statement */
 	if (r == HDB_NOTFOUND)
 		return hdb_fail(err, HDB_EUSAGE, "no class matches %s", pattern);
 	return r;
@@ -315,7 +315,7 @@ static int read_part(struct objects_cursor *c, const struct class_part *p, struc
 	case ID_TO:
 		return read_id_to(c, value, err);
 	case RETAINED_FROM:
-		/* SQLite checks the constraint again, so that 1 can be used for 1.5 */
+		/* SQLite checks the constraint again, so the limit 1 can be used for 1.5 */
 		if ((sqlite3_value_type(value) == SQLITE_INTEGER ||
 		     sqlite3_value_type(value) == SQLITE_FLOAT) &&
 		    sqlite3_value_int64(value) > 0)
@@ -350,7 +350,10 @@ static int read_parts(struct objects_cursor *c, int index, int argc, sqlite3_val
 	return HDB_OK;
 }
 
-/* If few objects retain that much, reads them from the dominator tree if it has been built. */
+/*
+ * If only few objects retain at least this number of bytes, reads these objects from the dominator
+ * tree, provided that the tree has been built.
+ */
 static int begin_retaining(struct objects_cursor *c, int index, struct hdb_error *err)
 {
 	bool is_few = false;
@@ -372,8 +375,8 @@ static int begin_dominated(struct objects_cursor *c, sqlite3_value *value, struc
 }
 
 /*
- * Lists the first objects in the order of the statement: one more than the limit, because SQLite
- * reads one row too many.
+ * Lists the first objects in the order of the statement. Lists one object more than the limit,
+ * because SQLite reads one row too many.
  */
 static int begin_first(struct objects_cursor *c, int index, sqlite3_value *limit,
 		       struct hdb_error *err)

@@ -32,7 +32,7 @@ enum column {
 /* Maximum number of classes with one name (one per class loader) whose fields are read. */
 #define BASES_MAX 64
 
-/* A table. A module also uses it to create tables when they are named. */
+/* A table. Modules also use this structure to create a table when a statement names the table. */
 struct shape {
 	struct sql_table_def def; /* must be first */
 	struct sql_source *source;
@@ -51,7 +51,7 @@ struct shape {
 };
 
 /*
- * Maximum number of rows that the table returns largest first. If there are more, SQLite sorts
+ * Maximum number of rows that the table returns largest first. If there are more rows, SQLite sorts
  * them.
  */
 #define LARGEST_MAX 100000
@@ -76,7 +76,7 @@ enum {
 	BY_CLASS_ID = 1 << 14,
 	RETAINED_FROM = 1 << 15, /* retained >= or > */
 	MOST_REFERRED = 1 << 16, /* ORDER BY referrers DESC LIMIT */
-	SCAN_SHIFT = 20          /* bits from this one on hold an enum hdb_scan_column */
+	SCAN_SHIFT = 20          /* higher bits contain an enum hdb_scan_column */
 };
 
 /* The state of a cursor. */
@@ -87,13 +87,13 @@ struct objects_cursor {
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t at;
-	/* used instead of a scan: one object, or a list */
+	/* one object or a list, used instead of a scan */
 	uint32_t single;
 	struct hdb_list *list;
 	const uint32_t *list_ixs;
 	size_t list_count, list_at;
 	struct hdb_object_facts facts; /* the current object, if it was not scanned */
-	uint8_t kind;                  /* facts.kind, in the form of a batch */
+	uint8_t kind;                  /* facts.kind, in the type of a batch column */
 	uint8_t *marks;                /* requested classes; owned */
 	unsigned kinds;
 	int population;
@@ -102,7 +102,7 @@ struct objects_cursor {
 	uint64_t retained_from; /* 0 means no constraint */
 	/* owned memory of `list_ixs` */
 	uint32_t *found;
-	/* whether the list has the largest objects, followed by objects that retain nothing */
+	/* whether the list contains the largest objects and then objects that retain nothing */
 	bool is_largest;
 };
 
@@ -136,18 +136,18 @@ int sql_shape_fill(struct shape *s, struct hdb_error *err);
 
 /* ---- constraints ---- */
 
-/* A bit of idxNum, and its text in EXPLAIN QUERY PLAN. */
+/* A bit of idxNum, and the text for this bit in EXPLAIN QUERY PLAN. */
 struct sql_part {
 	int part;
 	const char *text;
 };
 #define SQL_PART_COUNT 13
-/* The parts, in the order of their arguments; id and rowid come first. */
+/* The bits of idxNum, in the order of their arguments. id and rowid come first. */
 extern const struct sql_part sql_parts[SQL_PART_COUNT];
 
 int sql_objects_plan(const struct sql_table *table, sqlite3_index_info *info);
 
-/* Makes an object current without a scan. */
+/* Makes an object the current row without a scan. */
 int sql_object_take(struct objects_cursor *c, uint32_t ix, struct hdb_error *err);
 
 /*

@@ -31,7 +31,7 @@ extern const struct sqlite3_api_routines *sqlite3_api;
 
 /*
  * Maximum number of readers of references that are cached for later uses of refs. Few statements
- * join more.
+ * join more tables than this.
  */
 #define SQL_READERS 4
 
@@ -84,8 +84,8 @@ enum sql_how {
 	SQL_BASIC_TEXT, /* struct hdb_basic; a reference is shown as the object's text */
 };
 /*
- * Makes a cell from its type and its offset in the state. Small numbers instead of offsets are
- * passed to `column`.
+ * Makes a cell from a type and an offset in the cursor's state. A computed column has a small
+ * number instead of the offset. This number is passed to `column`.
  */
 #define SQL_AT(how, state, member) ((uint32_t)(how) << 16 | (uint32_t)offsetof(state, member))
 /*
@@ -114,12 +114,13 @@ struct sql_table_def {
 	const struct sql_column *columns;
 	size_t column_count;
 	/*
-	 * Declaration of a table made at run time, whose columns are numbers for `column`, as in
-	 * CREATE TABLE; the last `option_count` columns are optional arguments.
+	 * Declaration of a table whose columns are known only at run time, as in CREATE TABLE. The
+	 * function `column` gets the numbers of these columns. The last `option_count` columns are
+	 * optional arguments.
 	 */
 	const char *declaration;
 	size_t option_count;
-	unsigned narrowing_key; /* bit of a key that only narrows a scan, or 0 if none */
+	unsigned narrowing_key; /* bit of a key that only narrows a scan, or 0 */
 	double rows;            /* estimated rows without keys */
 	size_t state_size;      /* size of sql_cursor.state */
 	/* Optional. Sets `declaration` when a statement first uses the table. */
@@ -136,7 +137,10 @@ struct sql_table_def {
 	int (*begin)(struct sql_cursor *c, struct hdb_error *err);
 	/* Advances to the next row, or the first: HDB_OK or HDB_END. May set row_no. */
 	int (*next)(struct sql_cursor *c, struct hdb_error *err);
-	/* Returns the value of a column, by the number in its cell, to SQLite. */
+	/*
+	 * Returns the value of a column to SQLite. The number in the column's cell identifies the
+	 * column.
+	 */
 	int (*column)(struct sql_cursor *c, struct sqlite3_context *ctx, int column,
 		      struct hdb_error *err);
 	/* Optional. Frees the memory that begin allocated. The caller then clears the state. */
@@ -188,7 +192,7 @@ bool sql_set_guard(struct heapsql *sql, bool is_on);
 
 static_assert(SQLITE_OK == HDB_OK, "TRY passes on codes of SQLite, too");
 
-/* Clears a message without `= { 0 }`, which would clear a kilobyte for each cell. */
+/* Clears a message. `= { 0 }` would clear a kilobyte for each cell. */
 static inline void sql_no_error(struct hdb_error *err)
 {
 	err->code = HDB_OK;
@@ -196,18 +200,18 @@ static inline void sql_no_error(struct hdb_error *err)
 }
 
 /*
- * Returns the result of a function that reads objects: `r`, unless a name became "?" because it
- * could not be read (hdb_failed).
+ * Returns the result `r` of a function that reads objects, or a failure if a name could not be read
+ * and became "?" (hdb_failed).
  */
 int sql_end(struct sql_source *source, int r, struct hdb_error *err);
 
-/* Returns the object of a value, an integer or "0x12c4": HDB_OK or HDB_NOTFOUND. */
+/* Finds the object of a value, which is an integer or "0x12c4". Returns HDB_OK or HDB_NOTFOUND. */
 int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uint32_t *ix,
 		     struct hdb_error *err);
 
 /*
- * Returns whether some IDs are negative as SQL integers, so that their order differs from a scan's.
- * Returns true even after a failure.
+ * Returns whether some IDs are negative as SQL integers, so that the order of IDs differs from the
+ * order of a scan. Returns true even after a failure.
  */
 bool sql_has_negative_ids(struct hdb *db);
 
@@ -228,8 +232,8 @@ void sql_result_value(struct sqlite3_context *ctx, const struct hdb_value *value
 /* Returns the SQL type of a column. */
 const char *sql_column_type(enum hdb_type type);
 /*
- * Returns the text of an object (hdb_text) to SQLite, or NULL if it has none. Fails with HDB_ELIMIT
- * if the text is too long for SQLite.
+ * Returns the text of an object (hdb_text) to SQLite, or NULL if the object has no text. Fails with
+ * HDB_ELIMIT if the text is too long for SQLite.
  */
 int sql_result_text_of(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,
 		       struct hdb_error *err);
@@ -245,7 +249,9 @@ const char *sql_type_name(enum hdb_basic_type type);
  */
 uint32_t sql_mark_classes(struct sql_source *source, const char *name, int is_glob, uint8_t *marks);
 
-/* Sets source->counts. If `reachable` is set, they include the counts of reachable objects. */
+/*
+ * Sets source->counts. If `reachable` is set, the counts include the numbers of reachable objects.
+ */
 int sql_need_counts(struct sql_source *source, bool reachable, struct hdb_error *err);
 /* Sets source->retained in one pass over the objects. */
 int sql_need_retained(struct sql_source *source, struct hdb_error *err);
@@ -259,9 +265,9 @@ static inline int sql_population(const struct sql_source *source)
 int sql_is_shown(struct sql_source *source, uint32_t ix, bool *shown, struct hdb_error *err);
 
 /*
- * Rewrites a statement to use totals by class or kind, if that gives the same answer. Otherwise,
- * returns NULL. The caller must free the statement with sqlite3_free. The names of its columns
- * differ.
+ * Rewrites a statement to use totals by class or kind, if the new statement gives the same answer.
+ * Otherwise, returns NULL. The caller must free the statement with sqlite3_free. The column names
+ * of the new statement differ.
  */
 char *sql_rewrite(const char *statement);
 
@@ -286,7 +292,10 @@ void sql_word_text(const struct sql_word *word, char *out, size_t size);
 
 /* ---- registration ---- */
 
-/* Registers all tables of a source: as eponymous tables if it is the only source. */
+/*
+ * Registers all tables of a source. If the connection has only this source, the tables are
+ * eponymous.
+ */
 int sql_register(struct sql_source *source, struct hdb_error *err);
 int sql_register_tables(struct sql_source *source);
 int sql_register_objects(struct sql_source *source);
@@ -325,7 +334,7 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
 
 /*
  * Reports a failure: the library's message if a table or function failed, otherwise SQLite's.
- * Returns its code; heapsql.c.
+ * Returns the code of the failure; heapsql.c.
  */
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
 /*

@@ -47,7 +47,7 @@ static bool is_column(const struct hdb_query_spec *spec, const char *name)
 	return false;
 }
 
-/* Replaces - with _ in a name. */
+/* Copies a name, with _ instead of each -. */
 static void plain_name(const char *name, char *out, size_t size)
 {
 	snprintf(out, size, "%s", name);
@@ -164,8 +164,8 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return HDB_OK;
 	/*
-	 * Swaps target and first option, so that they are in the order of the query. If the
-	 * argument for "by" is an object, it is the target.
+	 * Swaps the target and the first option, so that both are in the order of the query. If the
+	 * argument for "by" is an object, the argument is the target.
 	 */
 	if (aux->by_first && number < 2 &&
 	    !(number == 0 && sqlite3_value_type(value) == SQLITE_INTEGER))
@@ -182,7 +182,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
 		return HDB_OK; /* the option is a switch that is off */
-	/* each option has a string, so there is room */
+	/* there is room, because each option has a string */
 	assert(s->args.option_count < s->text_count);
 	s->options[s->args.option_count++] = (struct hdb_option){
 		.name = option->name,

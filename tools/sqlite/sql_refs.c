@@ -6,7 +6,7 @@
 
 #define NAME_SIZE 512
 
-/* Common part of a row. Every state begins with it. */
+/* Common part of a row. The state of every cursor begins with this part. */
 struct row {
 	uint32_t from, to; /* the reference; `to` may be HDB_NONE */
 	uint32_t step;
@@ -14,7 +14,7 @@ struct row {
 	struct hdb_object_facts facts; /* facts of the row's object */
 };
 
-/* The columns. Those that `column_row` computes come first, followed by cells. */
+/* The columns. Columns that `column_row` computes come first, and cells follow. */
 enum { OF_NAME, OF_STRENGTH, OF_ROOT };
 #define ROW_NAME SQL_COLUMN("name TEXT", OF_NAME)
 #define ROW_STRENGTH SQL_COLUMN("strength TEXT", OF_STRENGTH)
@@ -32,7 +32,7 @@ struct list {
 	struct hdb_list *list;
 	const uint32_t *ixs;
 	size_t count, at;
-	bool is_backwards; /* whether it is a list of referrers */
+	bool is_backwards; /* whether the list contains referrers */
 	bool shows_all;    /* include unreachable objects */
 	uint64_t *seen;    /* bit set by object, for lists that may contain duplicates; owned */
 };
@@ -163,8 +163,8 @@ static int begin_references(struct sql_cursor *c, struct hdb_error *err)
 }
 
 /*
- * Begins the referrers. Those of an unreachable object are unreachable as well, but are shown
- * because the object was named.
+ * Begins the referrers. If the object is unreachable, its referrers are unreachable too. They are
+ * shown nevertheless, because the statement names the object.
  */
 static int begin_referrers(struct sql_cursor *c, struct hdb_error *err)
 {
@@ -238,7 +238,10 @@ struct refs {
 	size_t count, at; /* size of the batch or list, and position in it */
 };
 
-/* Takes a reader from the source's cache, which saves planning the classes again, or opens one. */
+/*
+ * Takes a reader from the source's cache, or opens one. A cached reader already knows which classes
+ * to read.
+ */
 static int lend_reader(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct sql_source *source = c->source;
@@ -465,7 +468,7 @@ const struct sql_table_def sql_dominated = {
 /* ---- reachable_from ---- */
 
 struct reachable {
-	struct row row; /* its step is the depth */
+	struct row row; /* the depth of a row is row.step */
 	struct hdb_list *list;
 	uint64_t *seen;        /* bit set by object; owned */
 	struct base_vec queue; /* uint32_t, in order of discovery */

@@ -13,7 +13,7 @@
 #define WORDS_MAX 400
 
 /*
- * Splits a statement into words up to its semicolon. Returns 0 if there are too many words, or
+ * Splits a statement into words up to its semicolon. Returns 0 if there are too many words or any
  * comments, which could hide something.
  */
 static size_t split(const char *text, struct sql_word *words)
@@ -66,7 +66,7 @@ static bool is_simple(const struct sql_word *words, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		selects += sql_is(&words[i], "select");
 		froms += sql_is(&words[i], "from");
-		/* IN may be followed by a list, but also by a table */
+		/* IN may be followed by a list or by a table */
 		if (is_one_of(&words[i], more) &&
 		    !(sql_is(&words[i], "in") && i + 2 < count && sql_is(&words[i + 1], "(") &&
 		      words[i + 2].kind == SQL_LITERAL))
@@ -76,8 +76,8 @@ static bool is_simple(const struct sql_word *words, size_t count)
 }
 
 /*
- * Returns whether the words are sum(shallow), sum(retained) or total(...). Applied to totals by
- * class, these give the same result as applied to all objects.
+ * Returns whether the words are sum(shallow), sum(retained) or total(...). These sums are the same
+ * when they are computed from totals by class.
  */
 static bool is_sum(const struct sql_word *words, size_t count, size_t i)
 {
@@ -125,8 +125,8 @@ static bool read_where(const struct sql_word *words, size_t count, size_t where,
 }
 
 /*
- * Returns whether there is an OR. AND binds tighter, so dropping the first term of `reachable AND a
- * OR b` would change the meaning.
+ * Returns whether the condition contains OR. AND binds tighter, so dropping the first term of
+ * `reachable AND a OR b` would change the meaning.
  */
 static bool has_or(const struct sql_word *words, size_t from, size_t count)
 {

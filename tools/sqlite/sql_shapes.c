@@ -58,7 +58,7 @@ struct shape *sql_shape_new(struct sql_source *source, const char *name)
 	return s;
 }
 
-/* Returns the separator before the next column. */
+/* Returns the separator to write before the next column. */
 static const char *comma(sqlite3_str *text)
 {
 	return sqlite3_str_length(text) ? ", " : "";
@@ -101,8 +101,8 @@ static bool take_name(struct base_names *taken, const char *name)
 }
 
 /*
- * Declares the column of a field: its name, or Super.field if that is taken, and so on. Returns
- * false if memory is exhausted.
+ * Declares the column of a field. The name is that of the field, or Super.field if the field's name
+ * is taken, and so on. Returns false if memory is exhausted.
  */
 static bool add_field(sqlite3_str *text, struct shape *s, struct base_names *taken,
 		      const struct hdb_field *field, size_t no)
@@ -155,7 +155,10 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 		const struct hdb_field *field = hdb_field_at(s->fields[0], f);
 
 		s->field_of[s->column_count * s->base_count] = field;
-		/* find the same field in classes of the same name from other class loaders */
+		/*
+		 * find the same field in other classes of this name, which other class loaders have
+		 * defined
+		 */
 		for (uint32_t b = 1; b < s->base_count; b++)
 			for (size_t o = 0; o < counts[b]; o++) {
 				const struct hdb_field *other = hdb_field_at(s->fields[b], o);
@@ -172,7 +175,7 @@ static int add_fields(sqlite3_str *text, struct shape *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Declares a hidden column, unless a field has its name. */
+/* Declares a hidden column, unless a field has the same name. */
 static void declare_hidden(sqlite3_str *text, struct shape *s, enum column column)
 {
 	char name[40];

@@ -140,7 +140,7 @@ static bool is_class(struct hdb *db, char *name)
 	return is_it;
 }
 
-/* Creates the table of a class unless it exists. */
+/* Creates the table of a class unless the table exists. */
 static int make_class(struct sql_source *source, const char *name, struct hdb_error *err)
 {
 	size_t same = MADE_MAX;
@@ -151,7 +151,8 @@ static int make_class(struct sql_source *source, const char *name, struct hdb_er
 		if (strcmp(source->made[i], name) == 0)
 			return HDB_OK;
 		/*
-		 * SQLite ignores case, so this table replaces one whose name differs only in case
+		 * SQLite ignores case, so this table replaces a table whose name differs only in
+		 * case
 		 */
 		if (sqlite3_stricmp(source->made[i], name) == 0)
 			same = i;

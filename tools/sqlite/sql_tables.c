@@ -6,7 +6,10 @@
 
 /* ---- classes ---- */
 
-/* Sets *no to the class whose class object is the value. Returns HDB_END if there is none. */
+/*
+ * Sets *no to the class whose class object has the ID in `value`. Returns HDB_END if there is no
+ * such class.
+ */
 static int key_class(struct sql_cursor *c, struct sqlite3_value *key, uint32_t *no,
 		     struct hdb_error *err)
 {
@@ -147,7 +150,7 @@ enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG
 
 struct totals {
 	uint64_t (*sums)[TOTALS_ARG]; /* sums by group and column; owned */
-	uint32_t no, count;           /* number of groups, and the current one */
+	uint32_t no, count;           /* number of groups, and index of the current group */
 	int population;               /* as for a scan */
 };
 
@@ -294,7 +297,7 @@ static int begin_class_fields(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct class_fields *s = c->state;
 
-	/* the state before the first field is "after the statics of a previous class" */
+	/* start as if the static fields of a previous class had ended */
 	s->is_static = true;
 	return begin_range(c, c->key[1], c->key[0], &s->range, err);
 }
@@ -457,7 +460,7 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
-/* State of the threads table: rows of the threads query, without stacks. */
+/* State of the threads table. Its rows are those of the threads query, without stacks. */
 struct thread_rows {
 	struct hdb_rows *rows;
 };

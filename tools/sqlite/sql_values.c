@@ -11,14 +11,14 @@ struct entries {
 	struct hdb_entries *entries;
 	struct hdb_entry entry;
 	uint32_t owner;
-	/* all objects of given classes */
+	/* objects of the classes that the argument names */
 	struct hdb_scan *scan;
 	struct hdb_batch batch;
 	size_t at;      /* next index in the batch */
 	uint8_t *marks; /* selected classes; owned */
 	/*
-	 * number of collections opened, number of them not fully decoded, and the message of the
-	 * first that was not
+	 * number of collections opened, number of collections not fully decoded, and message of the
+	 * first such collection
 	 */
 	uint64_t opened, unknown;
 	struct hdb_error first;
@@ -79,7 +79,7 @@ static int note_unknown(struct entries *s, struct hdb_error *err)
 	return HDB_NOTFOUND;
 }
 
-/* Opens the next object that is a collection. Returns HDB_END if there are no more. */
+/* Opens the next object that is a collection. Returns HDB_END if there is no further collection. */
 static int next_owner(struct sql_cursor *c, struct hdb_error *err)
 {
 	struct entries *s = c->state;
@@ -186,7 +186,7 @@ static int begin_elements(struct sql_cursor *c, struct hdb_error *err)
 	TRY(hdb_object_at(c->db, s->ix, &facts, err));
 	if (facts.kind != HDB_KIND_OBJECT_ARRAY && facts.kind != HDB_KIND_PRIMITIVE_ARRAY)
 		return HDB_END;
-	s->at = UINT64_MAX; /* one before the first element */
+	s->at = UINT64_MAX; /* index before the first element */
 	return HDB_OK;
 }
 

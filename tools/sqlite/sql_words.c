@@ -15,7 +15,9 @@ static char closing(char quote)
 	return quote == '[' ? ']' : quote;
 }
 
-/* Returns the end of a quoted word, after the closing quote. A doubled quote does not close it. */
+/*
+ * Returns the end of a quoted word, after the closing quote. A doubled quote does not end the word.
+ */
 static const char *end_of_quotes(const char *at)
 {
 	const char close = closing(*at);
@@ -30,7 +32,7 @@ static const char *end_of_quotes(const char *at)
 	return at;
 }
 
-/* Returns the end of a comment, or NULL if there is none at `at`. */
+/* Returns the end of a comment, or NULL if no comment begins at `at`. */
 static const char *end_of_comment(const char *at)
 {
 	const char *close;

@@ -34,8 +34,8 @@ struct heapsql_database {
 	const char *name; /* schema name; NULL means the only database */
 	bool all;         /* whether tables include unreachable objects */
 	/*
-	 * The file, of which queries that compare databases open another handle. If it is NULL,
-	 * these queries cannot run.
+	 * The database file. Queries that compare databases open another handle on this file. If it
+	 * is NULL, these queries cannot run.
 	 */
 	const char *path;
 	struct hdb_open_options open;
@@ -52,14 +52,14 @@ struct heapsql_rows;
 /*
  * Prepares the first statement of `text`. Sets *rest to the remaining text, and *out to NULL if
  * there is no statement. Otherwise the caller must close *out with heapsql_rows_close. Fails with
- * HDB_EUSAGE if SQLite rejects it.
+ * HDB_EUSAGE if SQLite rejects the statement.
  */
 int heapsql_prepare(struct heapsql *sql, const char *text, const char **rest,
 		    struct heapsql_rows **out, struct hdb_error *err);
 /*
- * Returns whether the first statement of `text` names each of its columns: "SELECT id, count(*)
- * ...", not "SELECT *". Returns false if this is unknown, as for statements with comments or very
- * many words.
+ * Returns whether the first statement of `text` names each of its columns, as in "SELECT id,
+ * count(*) ...", but not in "SELECT *". Returns false if this is unknown, as for statements with
+ * comments or very many words.
  */
 bool heapsql_names_columns(const char *text);
 size_t heapsql_column_count(const struct heapsql_rows *rows);
@@ -88,7 +88,7 @@ BASE_CLOSER(heapsql_rows_close_at, struct heapsql_rows, heapsql_rows_close)
 struct heapsql_answer {
 	struct row_source source;  /* refers to this struct */
 	struct heapsql_rows *rows; /* borrowed */
-	/* maximum number of bytes of text in all rows, otherwise HDB_ELIMIT; 0 means unlimited */
+	/* maximum number of bytes of text in all rows; more is HDB_ELIMIT; 0 means unlimited */
 	uint64_t texts_max;
 	uint64_t texts;
 	bool is_first;
@@ -96,8 +96,8 @@ struct heapsql_answer {
 };
 
 /*
- * Reads the first row. `rows` is borrowed while `out` is in use. Returns HDB_OK even if there is no
- * row.
+ * Reads the first row. `rows` is borrowed while `out` is in use. Returns HDB_OK even if the
+ * statement has no rows.
  */
 int heapsql_answer(struct heapsql_answer *out, struct heapsql_rows *rows, struct hdb_error *err);
 
@@ -108,10 +108,10 @@ struct heapsql_columns {
 };
 
 /*
- * An expression over the columns of an answer (hdb_query), evaluated by a connection with a
- * database, whose functions and tables may be used. The connection runs nothing else until the
- * filter is closed. The caller must close *out with heapsql_filter_close. Fails with HDB_EUSAGE if
- * SQLite rejects the expression.
+ * An expression over the columns of an answer (hdb_query). A connection with one database evaluates
+ * the expression, which may use the functions and tables of this database. The connection runs
+ * nothing else until the filter is closed. The caller must close *out with heapsql_filter_close.
+ * Fails with HDB_EUSAGE if SQLite rejects the expression.
  */
 struct heapsql_filter;
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
@@ -162,7 +162,7 @@ enum heapsql_kind {
 };
 
 struct heapsql_table {
-	char name[80];     /* name as in a statement, unquoted; a class name may be cut */
+	char name[80]; /* name as in a statement, without quotes; a class name may be truncated */
 	const char *class; /* full class name; borrowed until heapsql_close */
 	const char *help;  /* short description; "" for a class */
 	enum heapsql_kind kind;

@@ -91,9 +91,9 @@ struct series_taker {
 };
 
 /*
- * Calls `take` for each complete record of the file until it returns something other than HDB_OK.
- * `counts` may be NULL. Fails with HDB_EABSENT if the file does not exist, HDB_EIO if it cannot be
- * read.
+ * Calls `take` for each complete record of the file until `take` returns something other than
+ * HDB_OK. `counts` may be NULL. Fails with HDB_EABSENT if the file does not exist, HDB_EIO if the
+ * file cannot be read.
  */
 int series_read(const char *path, const struct series_taker *taker, struct series_counts *counts,
 		struct hdb_error *err);
@@ -101,8 +101,8 @@ int series_read(const char *path, const struct series_taker *taker, struct serie
 struct series;
 
 /*
- * Opens the file for appending, or creates it. The caller must close *out with series_close. Fails
- * with HDB_EIO if it cannot be written or another process is appending to it.
+ * Opens the file for appending, or creates the file. The caller must close *out with series_close.
+ * Fails with HDB_EIO if the file cannot be written or another process is appending to it.
  */
 int series_open(const char *path, uint64_t bytes_max, struct series **out, struct hdb_error *err);
 

@@ -16,7 +16,7 @@
 #define SCORE_MIN_CHOSEN 5.3
 /* Minimum score of the second half. */
 #define LATER_SCORE_MIN 2.0
-/* A bend this close to the first point may be due to chance. */
+/* A bend within this number of points of the first point may be due to chance. */
 #define START_NEAR 3
 /* Minimum correlation of a series with itself, shifted by one period. */
 #define PERIOD_CORRELATION_MIN 0.5
@@ -184,8 +184,8 @@ static double correlation(const double *rest, size_t count, size_t lag)
 }
 
 /*
- * Finds the period of the values: the first peak of the correlation after it was negative. Returns
- * 1 if there is none.
+ * Finds the period of the values: the first peak of the correlation after the correlation was
+ * negative. Returns 1 if there is no such peak.
  */
 static size_t find_period(struct work *w, const struct trend_point *p, size_t count, double slope)
 {

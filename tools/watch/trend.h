@@ -20,8 +20,8 @@
 /* Minimum number of points for a verdict. With fewer points, a warm-up would look like growth. */
 #define TREND_POINTS_MIN 18
 /*
- * If there are more points, they are divided into this many groups and reduced to the minimum of
- * each.
+ * If there are more points, they are divided into this number of groups, and the minimum of each
+ * group is used.
  */
 #define TREND_POINTS_MAX 240
 
@@ -34,7 +34,7 @@ struct trend {
 	size_t points; /* number of points from which the figures below are computed */
 	/* slope per unit of time; low and high are its 95 % confidence interval */
 	double slope, low, high;
-	double since; /* time of the first of these points */
+	double since; /* time of the first of the `points` */
 	double rise;  /* slope times duration */
 	double level; /* value of the line at the last point */
 	/* result of the test: number of standard deviations from "no trend" */
@@ -44,8 +44,8 @@ struct trend {
 
 /*
  * Computes the trend of points, which must be in order of time. Growth of less than `rise_min` is
- * ignored. With fewer than TREND_POINTS_MIN points `grows` is false; with fewer than 3, all members
- * are zero.
+ * ignored. If there are fewer than TREND_POINTS_MIN points, `grows` is false; if there are fewer
+ * than 3, all members are zero.
  */
 void trend_find(const struct trend_point *points, size_t count, double rise_min, struct trend *out);
 

@@ -95,7 +95,7 @@ static int take_comparison(struct condition *c, const struct base_vec *nodes, ui
 			return wrong(c, "this measure cannot be a percentage", err);
 		if (c->is_percent && c->number > 100)
 			return wrong(c, "a percentage is at most 100", err);
-		/* "heap > 85" would be 85 bytes, which is true at once. */
+		/* "heap > 85" would mean 85 bytes, so the condition would be true at once. */
 		if (!c->is_percent && c->number > 0 && c->number <= 100 &&
 		    c->measure != MEASURE_THREADS && c->measure != MEASURE_CLASSES)
 			return wrong(c, "expected a percentage or a size, such as 85% or 2G", err);

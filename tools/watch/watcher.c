@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-/* Number of captures that are remembered, for the limit per day. */
+/* Number of captures to remember, so that the daily limit can be checked. */
 #define CAPTURES_MAX 256
 /*
- * Minimum age of a JVM. One that has just started does not yet report whether it can be attached
+ * Minimum age of a JVM. A JVM that has just started does not yet report whether it can be attached
  * to.
  */
 #define HISTOGRAM_AGE_MS 2000
@@ -23,7 +23,7 @@ struct watched {
 	uint64_t found_ms, sampled_ms;
 	uint64_t histogram_ms; /* time at which the next histogram is due */
 	double gc_percent;
-	bool grows; /* whether it grows, according to the last histogram */
+	bool grows; /* whether the JVM grows, according to the last histogram */
 	bool told_attach;
 	uint64_t oom_seen_ms;
 	/* time since which the condition has held; 0 means it does not hold */
@@ -63,7 +63,7 @@ static void report_event(const struct watcher *w, const char *event, const struc
 
 /* ---- the series ---- */
 
-/* Appends a record. A full disk is reported once, and again when there is room. */
+/* Appends a record. Reports a full disk once, and again when there is room. */
 static void append(struct watcher *w, struct series_record *r)
 {
 	struct hdb_error err;
@@ -451,7 +451,7 @@ static int run(struct watcher *w, struct hdb_error *err)
 			next_ms += w->options->interval_ms;
 		world->wait(world->ctx, next_ms);
 		if (world->must_stop(world->ctx)) {
-			/* a capture that has ended is recorded, because its files stay */
+			/* record a capture that has ended, because its files stay */
 			take_captured(w);
 			return hdb_fail(err, HDB_EINTR, "interrupted");
 		}

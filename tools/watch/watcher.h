@@ -31,7 +31,7 @@ struct watch_jvm {
 struct watch_capture {
 	int pid;
 	const struct series_record *sample;
-	const char *reason; /* the condition, and the measured value */
+	const char *reason; /* the condition that was true, and the measured value */
 	bool is_oom;        /* whether to import the JVM's own dump */
 };
 
@@ -47,7 +47,7 @@ struct watch_world {
 	void *ctx;
 	uint64_t (*now_ms)(void *ctx);              /* never jumps */
 	uint64_t (*wall_ms)(void *ctx);             /* may jump */
-	void (*wait)(void *ctx, uint64_t until_ms); /* waits until then, or until a signal */
+	void (*wait)(void *ctx, uint64_t until_ms); /* waits until this time, or until a signal */
 	bool (*must_stop)(void *ctx);
 	/* returns whether a signal has arrived since the last call */
 	bool (*was_signalled)(void *ctx);
