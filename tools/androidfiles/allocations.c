@@ -318,7 +318,7 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 			frame_text(a, &frames[--left], text, sizeof(text));
 			TRY(call_tree_child(tree, node, text, &node, err));
 		}
-		if (node == 0) /* allocations without a call stack are not part of the tree */
+		if (node == 0) /* allocations without a call stack do not appear in the tree */
 			continue;
 		tree->nodes[node].count++;
 		call_tree_add(&tree->nodes[node].bytes, entry->bytes);

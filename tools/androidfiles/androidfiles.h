@@ -53,7 +53,7 @@ enum android_section {
 	ANDROID_DATABASES,
 	ANDROID_ASSETS,
 	ANDROID_SYSTEM, /* /proc/meminfo */
-	ANDROID_DUMP    /* figures of the heap dump; added by the caller */
+	ANDROID_DUMP    /* figures of the heap dump, which the caller adds */
 };
 
 struct android_memory_row {

@@ -23,8 +23,10 @@
 #define NAME_BYTES 512
 /* Maximum number of frames in a stack. */
 #define FRAMES_MAX 2048u
-/* Maximum size of a message to which other messages refer. Limits the cost of repeated
- * references. */
+/*
+ * Maximum size of a message to which other messages refer. The limit bounds the cost of repeated
+ * references.
+ */
 #define MESSAGE_MAX 16384u
 /* Maximum bytes or count of a stack, so that the sum over a whole tree stays below 2^63. */
 #define FIGURE_MAX (UINT64_C(1) << 40)
@@ -51,7 +53,7 @@ struct android_sequence {
 	uint64_t next_index;
 	uint32_t generation; /* number of resets of the sequence */
 	uint32_t last_dump;
-	/* whether packets are missing; whether the last packet has a continuation */
+	/* whether packets are missing, and whether the last packet has a continuation */
 	bool is_missing, is_open;
 	bool has_own; /* whether the dump has its own tables */
 };
@@ -358,7 +360,10 @@ static void add(struct call_node *sum, const struct call_node *now, const struct
 	sum->all_bytes += now->all_bytes - before->all_bytes;
 }
 
-/* Returns whether the sums are plausible: frees never exceed allocations, and neither decreases. */
+/*
+ * Returns whether the sums are plausible: frees never exceed allocations, and neither sum
+ * decreases.
+ */
 static bool is_sum(const struct call_node *now, const struct call_node *before)
 {
 	return now->count <= now->all_count && now->bytes <= now->all_bytes &&
@@ -533,7 +538,9 @@ static int take_packets(struct reader *r)
 	return HDB_OK;
 }
 
-/* Fills in the names of processes and the times; their packets may follow the dumps. */
+/*
+ * Fills in the names of processes and the times. The packets with this data may follow the dumps.
+ */
 static int complete(struct reader *r, struct android_native_dump *dump)
 {
 	const uint64_t offset = (uint64_t)r->native->clock_offset;
@@ -634,7 +641,7 @@ static bool is_allocator(const char *frame)
 	return false;
 }
 
-/* Groups by the innermost frame outside the allocator, or by its module. */
+/* Groups by the innermost frame outside the allocator, or by the module of this frame. */
 static int add_sites(struct reader *r, bool by_module, struct call_tree *out)
 {
 	const struct call_tree *stacks = r->tree;

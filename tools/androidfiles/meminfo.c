@@ -70,7 +70,7 @@ int android_memory_add(struct android_memory *m, const struct android_memory_row
 	rows = m->rows;
 	if (!m->count)
 		add_text(m, "");
-	/* the rows of a process are consecutive, so comparing with the last one is enough */
+	/* the rows of a process are consecutive, so a comparison with the last process is enough */
 	if (m->count && strcmp(m->texts.data + rows[m->count - 1].process, process) == 0)
 		copy.process = rows[m->count - 1].process;
 	else
@@ -532,7 +532,7 @@ static bool is_checkin(const struct line *line)
 
 /* ---- all lines ---- */
 
-/* Reads "** MEMINFO in pid 12 [com.acme] **". */
+/* Reads the heading "** MEMINFO in pid 12 [com.acme] **". */
 static void read_process_line(struct reading *r, const struct line *line)
 {
 	struct word name;

@@ -140,8 +140,8 @@ static void classify(const struct sums *s, const struct smaps_mapping *m, enum k
 	*part = NO_PART;
 	if (!m->name_size) {
 		/*
-		 * an anonymous mapping that follows one of a library is its zero-initialised data
-		 * (.bss)
+		 * an anonymous mapping after a mapping of a library is the library's zero-
+		 * initialised data (.bss)
 		 */
 		if (m->start == s->before_end && s->before == SO)
 			*kind = SO;

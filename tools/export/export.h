@@ -38,7 +38,7 @@ struct export_sink {
 
 struct export_result {
 	uint64_t rows, bytes; /* totals written */
-	uint64_t raw_bytes;   /* size of the columns before encoding */
+	uint64_t raw_bytes;   /* size of all columns before encoding */
 };
 
 /*

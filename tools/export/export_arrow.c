@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 /*
- * A FlatBuffers builder with the features that Arrow messages need. It builds from the end, because
- * objects must be complete before others refer to them.
+ * A FlatBuffers builder with the features that Arrow messages need. It writes from the end of the
+ * buffer, because an object must be complete before other objects refer to it.
  */
 
 /* Maximum number of fields in a table. Arrow's tables have fewer. */
@@ -39,7 +39,7 @@ static void flat_release(struct flat *f)
 	*f = (struct flat){ 0 };
 }
 
-/* Resets the builder, keeping its memory. */
+/* Resets the builder. Keeps its memory. */
 static void flat_begin(struct flat *f)
 {
 	f->size = 0;
@@ -91,7 +91,7 @@ static void align(struct flat *f, size_t alignment, size_t more)
 		put_number(f, 0, 1);
 }
 
-/* Writes an offset, which is relative to its own position. */
+/* Writes an offset. The offset is relative to its own position. */
 static void put_ref(struct flat *f, flat_ref ref)
 {
 	align(f, 4, 0);
@@ -377,7 +377,7 @@ static int put_buffer(struct arrow *a, const void *data, size_t size, struct hdb
 	return r < 0 ? r : a->body.failed ? export_no_memory(err) : HDB_OK;
 }
 
-/* Writes the buffers of a column; if `has_codes` is set, its dictionary indexes. */
+/* Writes the buffers of a column. If `has_codes` is set, writes the column's dictionary indexes. */
 static int put_column(struct arrow *a, const struct ArrowArray *column, enum export_kind kind,
 		      bool has_codes, struct hdb_error *err)
 {

@@ -1,7 +1,7 @@
 /*
  * export/export_distinct.c - numbers the distinct values of a column in order of first occurrence,
- * so the output does not depend on the hash seed. Values come from dumps, which may be hostile, so
- * it uses the hashes of base/, whose seeds prevent chosen collisions.
+ * so the output does not depend on the hash seed. Values come from dumps, which may be hostile.
+ * Therefore this file uses the hashes of base/, whose seeds prevent chosen collisions.
  */
 #include "export/export_private.h"
 

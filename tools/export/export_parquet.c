@@ -139,8 +139,8 @@ static void thrift_element_text(struct thrift *t, const char *text)
 /* Maximum number of bytes of text in a page. */
 #define PAGE_TEXT (1u << 20)
 /*
- * Maximum number of values in the dictionary of a column. It is also dropped once at least 1 in 4
- * values is new.
+ * Maximum number of values in the dictionary of a column. The dictionary is also dropped once at
+ * least 1 in 4 values is new.
  */
 #define DISTINCT_MAX 65536
 #define DISTINCT_TEXT (4u << 20)
@@ -157,7 +157,7 @@ struct bounds {
 	bool is_set;
 	int64_t low, high;  /* bounds of integers and booleans */
 	int64_t last;       /* previous value */
-	bool has_fallen;    /* whether a value was less than the previous one: not sorted */
+	bool has_fallen;    /* whether a value was less than its predecessor: not sorted */
 	double least, most; /* bounds of doubles */
 	struct bytes low_text, high_text;
 };
@@ -342,8 +342,8 @@ static void bound_doubles(struct bounds *b, const uint64_t *values, size_t count
 }
 
 /*
- * Assigns dictionary codes to the values of a page. Returns false, and drops the dictionary of the
- * chunk, if there are too many distinct values.
+ * Assigns dictionary codes to the values of a page. If there are too many distinct values, drops
+ * the dictionary of the chunk and returns false.
  */
 static bool number_values(struct parquet *p, struct chunk *c, size_t count)
 {
@@ -678,7 +678,7 @@ static int write_chunk(struct export_writer *w, size_t no, struct place *place,
 	int r = HDB_OK;
 
 	*place = (struct place){ .at = w->offset };
-	/* the bounds of strings with a dictionary are computed here, once per distinct text */
+	/* compute the bounds of strings with a dictionary here, once per distinct text */
 	for (size_t i = 0; c->was_used && i < c->distinct.texts.list.count; i++) {
 		const struct base_name *name =
 			base_vec_at(&c->distinct.texts.list, struct base_name, i);

@@ -41,7 +41,7 @@ struct export_column {
 	bool has_dictionary;
 };
 
-/* State that is passed to a writer. */
+/* State that a format's functions share. */
 struct export_writer {
 	const struct export_options *options;
 	const struct export_sink *sink;
@@ -100,7 +100,7 @@ void export_encode_delta(struct bytes *to, const uint64_t *values, size_t count)
 
 /* ---- export_distinct.c: the distinct values of a column ---- */
 
-/* The distinct values of a column, which are numbers or texts. Initialise it with zeros. */
+/* The distinct values of a column, which are numbers or texts. Must be initialised with zeros. */
 struct export_distinct {
 	uint32_t count;
 	struct base_idmap numbers; /* value -> code */

@@ -83,7 +83,7 @@ struct cursor {
 	uint32_t at, end;
 };
 
-/* Returns `n` bytes, or NULL at the end without moving the cursor. */
+/* Returns the next `n` bytes. If fewer bytes remain, returns NULL and does not move the cursor. */
 static const uint8_t *take(struct cursor *c, uint64_t n)
 {
 	assert(c->at <= c->end);
@@ -112,7 +112,7 @@ static uint64_t number(struct cursor *c)
 	}
 }
 
-/* Reads a count of items, each of which takes at least a byte. */
+/* Reads a number of items, each of which takes at least one byte. */
 static uint32_t count_of(struct cursor *c)
 {
 	const uint64_t count = number(c);
@@ -131,8 +131,8 @@ static void put_character(struct bytes *out, uint32_t character)
 }
 
 /*
- * Reads one character: numbers, bytes of UTF-8 (where the VM encodes each surrogate separately) or
- * Latin-1. Returns how many of `left` units it uses.
+ * Reads one character of a string whose `left` units are numbers, bytes of UTF-8 (where the VM
+ * encodes each surrogate separately) or Latin-1. Returns the number of units read.
  */
 static uint32_t read_unit(struct cursor *c, int encoding, uint32_t left, uint32_t *unit)
 {
@@ -321,7 +321,9 @@ static void link_types(struct jfr *j)
 	}
 }
 
-/* Reads an event header and sets the cursor to its fields. Returns false if it is invalid. */
+/*
+ * Reads an event header and sets the cursor to its fields. Returns false if the header is invalid.
+ */
 static bool read_event(struct cursor *c, uint64_t *type)
 {
 	const uint32_t start = c->at;

@@ -30,7 +30,7 @@ enum jfr_kind { JFR_OLD_OBJECT, JFR_ALLOCATION, JFR_HEAP, JFR_CPU, JFR_KINDS };
 /* A value in a recording: an event, field or constant. Valid until the next jfr_next. */
 struct jfr_value {
 	uint32_t type;
-	uint32_t at, end; /* its offset, and the end of the enclosing value */
+	uint32_t at, end; /* offset of the value, and end of the enclosing value */
 	uint32_t left;    /* remaining items of a list */
 	uint32_t *memo;   /* for a constant: storage for the caller, initially 0; otherwise NULL */
 };
@@ -53,8 +53,8 @@ int jfr_next(struct jfr *jfr, enum jfr_kind *kind, struct jfr_value *event, stru
 unsigned jfr_chunks(const struct jfr *jfr);
 
 /*
- * Finds a field by its path of names separated by dots. Returns HDB_NOTFOUND if it is absent or
- * null.
+ * Finds a field by a path of names separated by dots. Returns HDB_NOTFOUND if the field is absent
+ * or null.
  */
 int jfr_find(struct jfr *jfr, const struct jfr_value *of, const char *path, struct jfr_value *out);
 /* Reads the next item of a list. Returns false at the end. */
@@ -66,8 +66,8 @@ float jfr_real(struct jfr *jfr, const struct jfr_value *value);
 int64_t jfr_time(struct jfr *jfr, const struct jfr_value *value);
 
 /*
- * Appends a string as UTF-8, truncated if it is long. Returns false and appends nothing if the
- * string is null.
+ * Appends a string as UTF-8, truncated if the string is long. Returns false and appends nothing if
+ * the string is null.
  */
 bool jfr_text(struct jfr *jfr, const struct jfr_value *value, struct bytes *out);
 /* Appends the Java name of a class, "p.A[]". */

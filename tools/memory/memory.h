@@ -36,7 +36,7 @@ enum memory_kind {
 	MEMORY_MALLOC   /* System.native_heap_info, the output of malloc_info(3) */
 };
 
-/* Determines the kind of a text from its first bytes. */
+/* Determines the kind of a text from the first bytes of the text. */
 enum memory_kind memory_kind_of(const char *head, size_t size);
 
 enum memory_part {
@@ -74,7 +74,7 @@ struct memory_row {
 	enum memory_part part;
 	char detail[64];    /* empty: the part */
 	uint64_t resident;  /* resident bytes; the values of all parts add up to RSS */
-	uint64_t estimated; /* bytes of `resident` that are only estimated from allocated amounts */
+	uint64_t estimated; /* bytes of `resident` that are estimated from allocated amounts */
 	uint64_t shared, swap;
 	uint64_t committed; /* accessible bytes: mapped with access rights, or allocated */
 	uint64_t used;      /* 0 means unknown */
@@ -123,7 +123,8 @@ int memory_add_buffer(struct memory *memory, struct memory_use use, uint64_t add
 		      uint64_t bytes, struct hdb_error *err);
 
 /*
- * Counts the bytes of pages of [start, end) that are in memory. Returns false if that is unknown.
+ * Counts the bytes of pages of [start, end) that are in memory. Returns false if the number is
+ * unknown.
  */
 typedef bool (*memory_pages)(void *ctx, uint64_t start, uint64_t end, uint64_t *bytes);
 
@@ -159,7 +160,7 @@ BASE_CLOSER(memory_answer_free_at, struct memory_answer, memory_answer_free)
 int memory_answer_add_text(struct memory_answer *account, char *text, size_t size,
 			   struct hdb_error *err);
 
-/* Adds the buffers outside the heap that are recorded in a dump of the process. */
+/* Adds the buffers outside the heap that a dump of the process records. */
 int memory_answer_add_dump(struct memory_answer *account, struct hdb *db, struct hdb_error *err);
 
 /*

@@ -86,7 +86,8 @@ static void sum_mapped(const struct memory *m, uint64_t mapped[MEMORY_PARTS])
 
 /*
  * Drops the ranges of a part if their total exceeds the size of the part. System.map names whole
- * mappings, and the kernel merges adjacent ones, so a mapping may contain more than its name says.
+ * mappings, and the kernel merges adjacent mappings, so a mapping may contain more than its name
+ * says.
  */
 static void drop_merged(struct memory *m)
 {
@@ -111,8 +112,8 @@ static void drop_merged(struct memory *m)
 }
 
 /*
- * Finds the heap if its address is unknown. It is assumed to be the first range that begins at a
- * multiple of 1 MiB and has the reserved size of the heap.
+ * Finds the heap if its address is unknown. Assumes that the heap is the first range that begins at
+ * a multiple of 1 MiB and has the reserved size of the heap.
  */
 static int find_heap(struct memory *m, struct hdb_error *err)
 {
@@ -203,7 +204,7 @@ static struct memory_row *row_of(struct memory *m, enum memory_part part, const 
 	return NULL;
 }
 
-/* Adds the sums to a part, and to its detail if it has one. */
+/* Adds the sums to a part and, if there is a detail, also to the detail. */
 static int add(struct memory *m, struct memory_use use, const struct sums *sums,
 	       struct hdb_error *err)
 {
@@ -232,7 +233,7 @@ struct account {
 	void *ctx;
 	size_t range, buffer; /* next range and buffer by address */
 	struct sums pool;     /* memory without addresses, mainly malloc's */
-	uint64_t arenas;      /* bytes of these that are resident in malloc's arenas */
+	uint64_t arenas;      /* bytes of `pool` that are resident in malloc's arenas */
 	uint64_t arenas_size;
 	uint64_t located[MEMORY_PARTS]; /* accessible bytes of parts whose addresses are known */
 	uint64_t buffer_bytes;          /* capacity of buffers in anonymous memory */
@@ -425,8 +426,8 @@ static int claim_blocks(struct account *a, uint64_t *all, struct hdb_error *err)
 			TRY(claim(a, memory_for(part, c->name), c->malloc, c->malloc, err));
 	}
 	/*
-	 * Claims memory allocated for Java code: direct buffers, segments, Unsafe. The heap may
-	 * already have reported it.
+	 * Claims memory allocated for Java code: direct buffers, segments, Unsafe. The heap dump
+	 * may already have reported some of this memory.
 	 */
 	other -= a->buffer_bytes < other ? a->buffer_bytes : other;
 	return claim(a, memory_for(MEMORY_DIRECT, a->buffer_bytes ? "without an object" : NULL),
@@ -447,8 +448,8 @@ static int claim_mapped(struct account *a, bool is_metaspace, struct hdb_error *
 		if ((part == MEMORY_METASPACE) != is_metaspace || (part == MEMORY_CDS && known))
 			continue;
 		/*
-		 * tables are mapped before they are used, so they get the bytes that blocks cannot
-		 * fill
+		 * tables are mapped before they are used, so the tables get the bytes that blocks
+		 * cannot fill
 		 */
 		if (part == MEMORY_GC || part == MEMORY_VM || part == MEMORY_DIRECT)
 			resident = beyond(&a->pool, bytes);
@@ -536,7 +537,7 @@ BASE_ORDER(compare_rows, struct memory_row, BASE_UP(part),
 	   BASE_FALSE_FIRST(x->detail[0] != 0, y->detail[0] != 0), BASE_DOWN(resident),
 	   BASE_BY_TEXT(detail))
 
-/* Sorts parts by size, with the rest last. Each is followed by its details. */
+/* Sorts parts by size, with the unexplained rest last. The details of a part follow the part. */
 static int order(struct memory *m, struct hdb_error *err)
 {
 	struct base_vec out = { 0 };

@@ -92,7 +92,7 @@ static bool sum_heap(struct walk *w, uint64_t start, uint64_t *end, uint64_t *ou
 	return false;
 }
 
-/* Adds an arena. Returns false if it is not one. */
+/* Adds an arena. Returns false if the memory is not an arena. */
 static bool add(struct memory *m, struct walk *w, uint64_t start, uint64_t end, bool is_main)
 {
 	uint64_t free_bytes;

@@ -15,10 +15,10 @@ struct mapping {
 	enum memory_part part; /* part according to the name and the adjacent mappings */
 	bool is_accessible;
 	bool is_anonymous;
-	bool is_arena; /* whether it is an arena of malloc */
-	/* whether it is a small inaccessible mapping, such as the guard page below a stack */
+	bool is_arena; /* whether the mapping is an arena of malloc */
+	/* whether the mapping is small and inaccessible, such as the guard page below a stack */
 	bool is_guard;
-	bool is_file; /* whether it is the first mapping of its file */
+	bool is_file; /* whether the mapping is the first one of its file */
 };
 
 /* A range that has a single use. */

@@ -154,7 +154,7 @@ struct asking {
 	struct hdb_error *err;
 };
 
-/* Queries the VM. Questions that it cannot answer are ignored. */
+/* Queries the VM. Ignores questions that the VM cannot answer. */
 static int ask(struct asking *a, enum capture_question question, enum memory_kind kind)
 {
 	struct capture_text answer;
@@ -201,7 +201,9 @@ int memory_answer_add_process(struct memory_answer *account, int pid, unsigned t
 			    .err = err };
 	struct capture_meters meters;
 
-	/* this comes first, because another process may have the PID when the VM has answered */
+	/*
+	 * open the process first, because another process may have the PID when the VM has answered
+	 */
 	TRY(capture_memory_open(pid, &account->process, err));
 	TRY(capture_measure(pid, &meters, err));
 	snprintf(account->name, sizeof(account->name), "JVM %d%s%s%s", pid,

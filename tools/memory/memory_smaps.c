@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Arenas of glibc's malloc begin at multiples of this size, which is their maximum. */
+/* Arenas of glibc's malloc begin at multiples of this size, which is also their maximum size. */
 #define ARENA_BYTES (UINT64_C(64) << 20)
 /* Maximum size of the inaccessible pages below a stack: glibc's, or HotSpot's zones. */
 #define GUARD_MAX 32768u

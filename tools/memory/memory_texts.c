@@ -73,7 +73,7 @@ static uint64_t read_bytes(const char **at)
 	return n > 0 && n < 9e18 ? (uint64_t)n : 0;
 }
 
-/* Returns the number after `key`; 0 if the line has none. */
+/* Returns the number after `key`, or 0 if the line does not contain `key`. */
 static uint64_t bytes_after(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);
@@ -137,7 +137,9 @@ enum memory_part memory_part_of_blocks(const char *name)
 										MEMORY_VM;
 }
 
-/* Parses "-                 Java Heap (reserved=262144KB, committed=262144KB)" */
+/*
+ * Parses a category of NMT: "-                 Java Heap (reserved=262144KB, committed=262144KB)"
+ */
 static int add_category(struct memory *m, const char *line, struct hdb_error *err)
 {
 	const char *name = line + 1 + strspn(line + 1, " "), *end = strstr(name, " (reserved=");
@@ -168,7 +170,7 @@ static void read_category_line(struct memory *m, const char *line)
 		m->figures.classes = bytes_after(p, "#");
 }
 
-/* Parses "[0x... - 0x...] reserved and committed 4096KB for Java Heap from" */
+/* Parses a range of NMT: "[0x... - 0x...] reserved and committed 4096KB for Java Heap from" */
 static int read_nmt_range(struct memory *m, char *line, struct hdb_error *err)
 {
 	char *name = strstr(line, " for "), *end;
@@ -243,7 +245,7 @@ static int read_heap_line(struct memory *m, const char *line, struct hdb_error *
 	return HDB_OK;
 }
 
-/* Reads a line that describes a range. */
+/* Reads a line of VM.info that describes a range. */
 static int read_range_line(struct memory *m, const char *line, struct hdb_error *err)
 {
 	static const struct {
@@ -300,7 +302,7 @@ static int read_vm_info(struct memory *m, char *text, char *end, struct hdb_erro
 
 /* ---- System.map ---- */
 
-/* Parses "0x...-0x... vsize prot rss hugetlb pgsz notes info file" */
+/* Parses a line of System.map: "0x...-0x... vsize prot rss hugetlb pgsz notes info file" */
 static int read_map_line(struct memory *m, char *line, struct hdb_error *err)
 {
 	static const struct {

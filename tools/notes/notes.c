@@ -60,7 +60,7 @@ static int path_of(const char *db_path, char *path, struct hdb_error *err)
 
 /*
  * Reads the file into *data, with a terminating zero. The caller must free() *data even after a
- * failure. Sets it to NULL if there is no file.
+ * failure. If there is no file, *data is NULL.
  */
 static int read_text(const char *path, char **data, size_t *size, struct hdb_error *err)
 {
@@ -137,7 +137,7 @@ static void arrange(struct notes *notes)
 	assert(notes->shown <= notes->count);
 }
 
-/* Fills the list from the JSON. Returns false if it does not have our format. */
+/* Fills the list from the JSON. Returns false if the JSON does not have the format of notes. */
 static bool take(const struct hdb *db, struct notes *notes)
 {
 	const json_t *all = json_object_get(notes->json, "notes");

@@ -31,7 +31,7 @@ struct note {
 	 * all dumps.
 	 */
 	const char *dump;
-	bool is_other; /* whether its object is in another dump; such notes are only listed */
+	bool is_other; /* whether the object is in another dump; such notes are only listed */
 	/*
 	 * While printing: whether the answer contains the target, and whether the note was already
 	 * printed.
@@ -69,10 +69,10 @@ struct note *notes_find(const struct notes *notes, const char *target, size_t si
 int notes_json(const struct notes *notes, char **text, struct hdb_error *err);
 
 /*
- * Adds or replaces a note or, if `text` is NULL, removes it (HDB_NOTFOUND if there is none). The
- * target must exist in the dump, except for leak fingerprints. "0x12c4@FINGERPRINT" names a note of
- * another dump, which can be removed. The file is replaced atomically under a lock, so concurrent
- * changes are not lost.
+ * Adds or replaces a note. If `text` is NULL, removes the note, or returns HDB_NOTFOUND if there is
+ * no note. The target must exist in the dump, except for leak fingerprints. "0x12c4@FINGERPRINT"
+ * names a note of another dump, which can be removed. The file is replaced atomically under a lock,
+ * so concurrent changes are not lost.
  */
 int notes_set(struct hdb *db, const char *db_path, const char *target, const char *text,
 	      struct hdb_error *err);

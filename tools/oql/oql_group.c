@@ -6,7 +6,7 @@
 /* State of an aggregate in a group. */
 struct sum {
 	uint64_t count;
-	bool is_real; /* whether a value was a float or double, or whether the sum exceeded 64 bits */
+	bool is_real; /* whether a value was real, or the sum exceeded 64 bits */
 	int64_t whole;
 	double real;
 	struct oql_value best; /* min, max */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds a node and returns its index. Returns PICTURE_NONE with a message on failure. */
+/* Adds a node and returns its index. On failure, returns PICTURE_NONE and sets the message. */
 static size_t add_node(struct picture *picture, struct hdb_error *err)
 {
 	if (picture->count == PICTURE_NODES_MAX) {

@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-/* Writes a name with ";", the separator, replaced by ":". */
+/* Writes a name. Replaces ";", which separates names, with ":". */
 static void put_name(struct output *out, const struct picture *picture, size_t node)
 {
 	const char *name = picture_name(picture, node);

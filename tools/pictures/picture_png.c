@@ -10,7 +10,7 @@
 #ifdef HAVE_PNG
 #include <png.h>
 
-/* Reverses the multiplication of a colour by alpha. */
+/* Divides a colour by its alpha, which Android has multiplied into the colour. */
 static uint8_t divide(uint8_t colour, uint8_t alpha)
 {
 	const unsigned whole = alpha ? (colour * 255u + alpha / 2u) / alpha : 0;

@@ -45,8 +45,8 @@ static inline const char *picture_name(const struct picture *picture, size_t nod
 size_t picture_children(const struct picture *picture, size_t node, size_t *list);
 
 /*
- * Distinct names: the number of the name by node, and a node for each name. The caller must release
- * them with picture_frames_release.
+ * Distinct names: the number of the name for each node, and one node for each name. The caller must
+ * release the names with picture_frames_release.
  */
 struct picture_frames {
 	size_t *of, *nodes;
@@ -99,7 +99,9 @@ typedef void svg_cell_fn(struct output *out, struct svg_layout *layout, size_t a
 int svg_draw(const struct picture *picture, double height, svg_cell_fn *put_cell,
 	     struct output *out, struct hdb_error *err);
 
-/* Adds a node to the queue. Returns false if it is too small and was counted as folded. */
+/*
+ * Adds a node to the queue. Returns false if the node is too small; the node then counts as folded.
+ */
 bool svg_place(struct svg_layout *layout, size_t node, struct svg_box box);
 
 /* Draws a cell. Its tooltip contains the full name, the sizes and the number of folded children. */

@@ -34,13 +34,13 @@ struct picture_part {
 	size_t name_size;
 	uint64_t bytes; /* including descendants */
 	uint64_t count; /* number of objects, or 0 if unknown */
-	/* whether it sums several nodes that are too small to be drawn separately */
+	/* whether the node sums several nodes that are too small to be drawn separately */
 	bool is_rest;
 };
 
 /*
- * Makes an empty picture, which the caller must release with picture_release. `title` describes it
- * and is borrowed. Fails with HDB_ENOMEM if memory is exhausted.
+ * Makes an empty picture, which the caller must release with picture_release. `title` describes the
+ * picture and is borrowed. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int picture_make(struct picture **picture, const char *title, struct hdb_error *err);
 void picture_release(struct picture *picture); /* NULL is allowed */

@@ -1,7 +1,7 @@
 /*
- * python/python_door.c - functions for the Python package in addition to the library: SQL, OQL,
- * files of columns. They are linked with the library into the only shared library of the wheel,
- * which uses its embedded SQLite only.
+ * python/python_door.c - functions for the Python package in addition to the library: SQL, OQL, and
+ * files of columns. These functions and the library form the only shared library of the wheel. Only
+ * its embedded SQLite is used.
  */
 #include "python_door.h"
 

@@ -42,7 +42,7 @@ HDB_API int hdbpy_why_empty(struct hdb *db, const char *statement, int all, char
 
 /*
  * Return the output of `heapdb growth --json` and `heapdb memory --json`. The caller must free
- * *text with hdbpy_free. `pid` 0 and `db` NULL mean that there is none.
+ * *text with hdbpy_free. 0 as `pid` means no process, and NULL as `db` no database.
  */
 HDB_API int hdbpy_growth(const char *const *paths, size_t count, char **text,
 			 struct hdb_error *err);

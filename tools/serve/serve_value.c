@@ -140,7 +140,8 @@ int serve_value(struct hdb *db, struct serve_job *job)
 /* ---- bitmaps ---- */
 
 /*
- * Computes the size of the image in bytes. Returns HDB_NOTFOUND if the array is too short for it.
+ * Computes the size of the image in bytes. Returns HDB_NOTFOUND if the array is too short for the
+ * image.
  */
 static int size_picture(struct serve_job *job, uint64_t length, size_t *size)
 {

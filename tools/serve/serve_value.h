@@ -16,7 +16,8 @@ int serve_value(struct hdb *db, struct serve_job *job);
 
 /*
  * Writes the image in the byte array job->object to job->fd and sets job->type: pixels as PNG, or
- * an embedded PNG, JPEG or WebP file unchanged. Returns HDB_NOTFOUND if it is not an image.
+ * an embedded PNG, JPEG or WebP file unchanged. Returns HDB_NOTFOUND if the array does not contain
+ * an image.
  */
 int serve_bitmap(struct hdb *db, struct serve_job *job);
 
