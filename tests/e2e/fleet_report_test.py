@@ -178,6 +178,10 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
 
 def test_webhook():
+    with http.server.HTTPServer(("127.0.0.1", 0), Hook) as gone:
+        url = f"http://127.0.0.1:{gone.server_port}/secret"
+    done = command("made", "--webhook", url)
+    check("no server", done.returncode == 4 and "the webhook at 127.0.0.1: Connection refused\n" in done.stderr, done)
     server = http.server.HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/secret"

@@ -106,8 +106,9 @@ def notify(folder, url, leaks):
             answer.read()
     except (urllib.error.URLError, ValueError) as error:
         # The address is a secret, so the message contains only the host.
+        reason = getattr(error, "reason", "no valid address")
         raise OSError(f"the webhook at {urlsplit(url).hostname or '?'}: "
-                      f"{getattr(error, 'reason', 'no valid address')}") from None
+                      f"{getattr(reason, 'strerror', None) or reason}") from None
     if path:
         with open(path + ".tmp", "w", encoding="utf-8") as f:
             json.dump(sorted(sent | set(keys)), f)
