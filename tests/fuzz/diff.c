@@ -2,7 +2,8 @@
  * fuzz/diff.c - compares the small valid database with an import of arbitrary bytes, as the earlier
  * or the later database, with all options, and evaluates conditions.
  *
- * Input: u8 what to compare by, how, and in which order (0x20, 0x40: in one alone), the dump.
+ * Input: u8 with the kind, the options and the order of the comparison (0x20 and 0x40 select one
+ * order only), then the dump.
  */
 #include "heapdb.h"
 

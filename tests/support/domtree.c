@@ -8,10 +8,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Nodes between two calls of base_step. */
+/* Number of nodes between two calls of base_step. */
 #define STEP_MASK 0xffff
 
-/* How many nodes ahead memory is asked for. */
+/* Number of nodes by which prefetching is ahead. */
 #define AHEAD 16
 
 static int bad_dominator(uint32_t node, uint32_t dominator, struct hdb_error *err)
@@ -21,15 +21,16 @@ static int bad_dominator(uint32_t node, uint32_t dominator, struct hdb_error *er
 			dominator);
 }
 
-/* The row of the tree that node v, reached, is in. */
+/* Returns the row of a reachable node in the tree. */
 static inline uint32_t row_of(uint32_t dominator, uint32_t node_count)
 {
 	return dominator == GRAPH_NONE ? node_count : dominator;
 }
 
 /*
- * Counts row r into first[r + 2] and sums up, so that first[r + 1] is where row r begins. Adding
- * entries moves it to where row r ends, which is what it shall be.
+ * Counts the entries of each row r in first[r + 2] and sums the counts, so that first[r + 1] is the
+ * start of row r. Adding the entries then moves first[r + 1] to the end of row r, which is its
+ * final value.
  */
 static int count_rows(const uint32_t *idom, uint32_t node_count, uint32_t *first,
 		      struct base_work *work, struct hdb_error *err)
@@ -77,7 +78,7 @@ static int fill_rows(const uint32_t *idom, const struct graph_children *out, str
 	return HDB_OK;
 }
 
-/* Two children, the most common row that needs sorting at all. */
+/* Sorts a row of two children. Most rows with more than one child have two. */
 static inline void sort_pair(uint32_t *row, const struct base_sizes *retained)
 {
 	const uint32_t a = row[0], b = row[1];
@@ -155,7 +156,7 @@ int graph_children(struct graph_tree tree, struct base_work *work, struct graph_
 	rc = count_rows(idom, node_count, first, work, err);
 	if (rc < 0)
 		return rc;
-	/* One entry more than there are, since prefetching computes its address. */
+	/* Allocate one more entry, because prefetching computes its address. */
 	rc = base_big_alloc(work, &out->child_big,
 			    ((uint64_t)first[(size_t)node_count + 2] + 1) * sizeof *out->child,
 			    "dominated objects", err);
@@ -214,7 +215,10 @@ static int push(struct graph_walk *walk, uint32_t node, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Keeps one piece more than is in use, for trees that go up and down where one ends. */
+/*
+ * Removes the top frame. Keeps one unused chunk, because trees may grow and shrink repeatedly at
+ * the end of a chunk.
+ */
 static void pop(struct graph_walk *walk)
 {
 	walk->depth--;

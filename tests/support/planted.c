@@ -45,20 +45,20 @@ enum kind {
 struct value {
 	enum kind kind;
 	uint8_t type;          /* of NUMBER */
-	uint64_t bits;         /* of NUMBER; BYTES, LONGS: how many */
+	uint64_t bits;         /* NUMBER: its bits; BYTES, LONGS: length */
 	char text[NAME_BYTES]; /* TEXT; REFERENCE: its name */
-	unsigned class_no;     /* of OBJECT; of ARRAY, 0: Object[] */
-	unsigned count;        /* in a collection: so many of it */
-	unsigned first, next;  /* the first field or item; the next sibling; 0: none */
+	unsigned class_no;     /* OBJECT: its class; ARRAY: the element class, 0 for Object[] */
+	unsigned count;        /* number of copies in a collection */
+	unsigned first, next;  /* first field or item, and next sibling; 0: none */
 	char field[NAME_BYTES];
-	bool is_above;    /* the field is the superclass's */
-	unsigned name_no; /* the name it was given; NAMES_MAX: none */
+	bool is_above;    /* whether the superclass declares the field */
+	unsigned name_no; /* number of the name after "@"; NAMES_MAX: none */
 };
 
 struct class_ {
 	char name[NAME_BYTES];
 	unsigned super;          /* CLASSES_MAX: none */
-	char loader[NAME_BYTES]; /* the name of an object; "": none */
+	char loader[NAME_BYTES]; /* name of the object that is the loader; "": none */
 	unsigned field_count, static_count;
 	char fields[FIELDS_MAX][NAME_BYTES], statics[FIELDS_MAX][NAME_BYTES];
 	uint8_t types[FIELDS_MAX], static_types[FIELDS_MAX];
@@ -75,10 +75,10 @@ static struct heap {
 	uint64_t ids[NAMES_MAX];
 	unsigned name_count;
 	uint64_t next_id, next_text;
-	uint64_t referent;          /* of the reference object being written */
-	uint64_t above[FIELDS_MAX]; /* fields of the superclass of the object being written */
-	uint64_t last_id;           /* of the object written before */
-	uint64_t counter;           /* the last number of a "#" */
+	uint64_t referent;          /* referent of the reference object that is being written */
+	uint64_t above[FIELDS_MAX]; /* fields of the superclass of this object */
+	uint64_t last_id;           /* ID of the object written before */
+	uint64_t counter;           /* last number of a "#" */
 } * h;
 
 static void nonsense(const char *wanted)
@@ -232,7 +232,7 @@ static unsigned number(void)
 	return no;
 }
 
-/* Items of a collection after its "(". */
+/* Parses the items of a collection after its "(". */
 static unsigned collection(enum kind kind)
 {
 	const unsigned no = new_value(kind);
@@ -271,7 +271,7 @@ static bool is_referent(unsigned class_no, const char *field)
 	       strcmp(h->classes[class_no].name, "java.lang.ref.Reference") == 0;
 }
 
-/* "@NAME" after an object or array. */
+/* Parses "@NAME" after an object or array. */
 static void take_mark(unsigned no)
 {
 	if (!take("@"))
@@ -319,7 +319,7 @@ static unsigned object(void)
 		field = value();
 		(void)snprintf(h->values[field].field, NAME_BYTES, "%s", name);
 		h->values[field].is_above = is_above;
-		/* The VM knows a reference by the field of java.lang.ref.Reference. */
+		/* The VM uses the field that java.lang.ref.Reference declares. */
 		add_field(is_above || is_referent(class_no, name) ? class_no :
 								    h->values[no].class_no,
 			  name, type_of(&h->values[field]));
@@ -438,7 +438,10 @@ static uint64_t id_named(const char *name)
 	return 0;
 }
 
-/* An instance with these values of its class's fields; those of superclasses are 0. */
+/*
+ * Writes an instance with these values of its class's fields. Fields of superclasses are 0 unless
+ * h->above contains them.
+ */
 static uint64_t put(struct hw *w, unsigned no, uint64_t id, const uint64_t *bits)
 {
 	struct hw body = { .id_size = 8 };
@@ -554,7 +557,7 @@ static uint64_t write_object(struct hw *w, const struct value *v)
 	return id;
 }
 
-/* Its bits, or the ID of the object that is written. */
+/* Writes the object of a value, if any. Returns the object's ID, or the bits of the value. */
 static uint64_t write_value(struct hw *w, const struct value *v)
 {
 	uint32_t count;
@@ -604,7 +607,7 @@ static uint64_t write_value(struct hw *w, const struct value *v)
 	}
 }
 
-/* "a.B" as in a dump, "a/B"; "a.B[]" "[La/B;", "byte[]" "[B". */
+/* Converts a name to the form in a dump: "a.B" to "a/B", "a.B[]" to "[La/B;", "byte[]" to "[B". */
 static void binary_name(const char *name, char *out, size_t size)
 {
 	const size_t used = strlen(name);
@@ -648,7 +651,7 @@ void planted_write(struct hw *w, const char *text)
 	static uint64_t ids[CLASSES_MAX][2][FIELDS_MAX];
 	uint64_t statics[FIELDS_MAX] = { 0 }, first = 0;
 	unsigned items[VALUES_MAX], item_count = 0;
-	uint8_t roots[VALUES_MAX] = { 0 }; /* besides that of the first one; 0: none */
+	uint8_t roots[VALUES_MAX] = { 0 }; /* further roots by item; 0: none */
 	bool is_redacted;
 
 	h = calloc(1, sizeof(*h));

@@ -24,7 +24,7 @@ enum {
 	ODDS = 0x10e00
 };
 
-/* IDs of texts: of classes by their number, of fields, and strange ones from 100 on. */
+/* IDs of texts: of classes by their number, of fields, and of strange texts from 100 on. */
 enum {
 	T_VALUE = 40,
 	T_CODER,
@@ -47,7 +47,7 @@ struct strange {
 	struct hw *w;
 	const struct strange_name *names;
 	size_t count, turn;
-	uint64_t next_id; /* of objects that nobody knows by number */
+	uint64_t next_id; /* next ID for an object that no number names */
 };
 
 static const char *const class_names[] = {
@@ -204,7 +204,7 @@ static size_t put_be(uint8_t *out, uint64_t v, unsigned size)
 	return size;
 }
 
-/* A String of a strange name, as Latin-1 or (odd turns) as UTF-16; returns its ID. */
+/* Writes a String with a strange name, as Latin-1 or, in odd turns, as UTF-16. Returns its ID. */
 static uint64_t put_string(struct strange *s)
 {
 	const bool is_wide = s->turn & 1;
@@ -221,7 +221,7 @@ static uint64_t put_string(struct strange *s)
 	return string;
 }
 
-/* The number after an instance's reference; no bytes: none. */
+/* The number that follows an instance's reference. Size 0 means that there is no number. */
 struct last_field {
 	uint64_t value;
 	unsigned size;
@@ -237,7 +237,7 @@ static void put_instance(struct hw *w, uint64_t id, uint64_t class_id, uint64_t 
 	hw_instance(w, id, class_id, body, (uint32_t)at);
 }
 
-/* A map of two strings to strings at `id`, and a table of the nodes. */
+/* Writes a map of two strings to strings at `id`, and the table of its nodes. */
 static void put_map(struct strange *s, uint64_t id)
 {
 	const uint64_t table = s->next_id, nodes[] = { table + STEP, table + 2 * STEP };

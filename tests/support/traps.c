@@ -51,7 +51,7 @@ static void put_node(struct hw *w, uint64_t id, uint64_t next)
 	hw_instance(w, id, NODE, body, 8);
 }
 
-/* Classes that each extend the one before, an object of each. */
+/* Writes n classes, each of which extends the previous one, and an object of each class. */
 static void super_chain(struct hw *w, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -69,7 +69,7 @@ static void super_chain(struct hw *w, uint64_t n)
 		hw_instance(w, FIRST + i * 64 + 32, FIRST + i * 64, NULL, 0);
 }
 
-/* Roots of all kinds on one object. */
+/* Writes n roots of two kinds for one object. */
 static void many_roots(struct hw *w, uint64_t n)
 {
 	begin_heap(w);
@@ -78,7 +78,7 @@ static void many_roots(struct hw *w, uint64_t n)
 		hw_root(w, i % 2 ? HPROF_ROOT_JNI_GLOBAL : HPROF_ROOT_JAVA_FRAME, FIRST, i % 7, 0);
 }
 
-/* One text, one array of characters, each of so many bytes. */
+/* Writes one text and one array of characters, whose sizes grow with n. */
 static void long_string(struct hw *w, uint64_t n)
 {
 	(void)hw_begin(w, HPROF_UTF8, 0);
@@ -94,8 +94,8 @@ static void long_string(struct hw *w, uint64_t n)
 }
 
 /*
- * Array classes of arrays of arrays, as deep as the virtual machine allows; each array holds the
- * next.
+ * Writes array classes of arrays of arrays, as deep as the virtual machine allows. Each array
+ * refers to the next array.
  */
 static void deep_arrays(struct hw *w, uint64_t n)
 {
@@ -121,7 +121,7 @@ static void deep_arrays(struct hw *w, uint64_t n)
 	hw_root(w, HPROF_ROOT_JNI_GLOBAL, FIRST + 0x100000, 0, 0);
 }
 
-/* A name of an array class so deep that no virtual machine made it. */
+/* Writes the name of an array class that is deeper than a virtual machine allows. */
 static void deep_name(struct hw *w, uint64_t n)
 {
 	(void)hw_begin(w, HPROF_UTF8, 0);
@@ -170,7 +170,7 @@ static void colliding_ids(struct hw *w, uint64_t n)
 	hw_root(w, HPROF_ROOT_JNI_GLOBAL, unmix(1ull << 32), 0, 0);
 }
 
-/* One hub that all refer to, and that refers to all. */
+/* Writes a hub: all objects refer to the hub, and the hub refers to all objects. */
 static void hub(struct hw *w, uint64_t n)
 {
 	uint64_t *all = malloc(n * sizeof(*all));
@@ -187,7 +187,7 @@ static void hub(struct hw *w, uint64_t n)
 	free(all);
 }
 
-/* Threads, each with a stack of one frame that holds an object. */
+/* Writes n threads. The stack of each has one frame, which holds an object. */
 static void many_threads(struct hw *w, uint64_t n)
 {
 	const uint64_t frame_id = 77;
@@ -213,7 +213,7 @@ static void many_threads(struct hw *w, uint64_t n)
 	}
 }
 
-/* A stack of so many frames, each with a local variable. */
+/* Writes a stack of n frames, each with a local variable. */
 static void deep_stack(struct hw *w, uint64_t n)
 {
 	uint64_t *ids = calloc(n, sizeof(*ids));
@@ -242,7 +242,7 @@ static void deep_stack(struct hw *w, uint64_t n)
 	}
 }
 
-/* One class with as many fields as fit, and instances of it. */
+/* Writes a class with as many fields as fit, and instances of this class. */
 static void many_fields(struct hw *w, uint64_t n)
 {
 	const unsigned count = 65535;
@@ -269,8 +269,8 @@ static void many_fields(struct hw *w, uint64_t n)
 }
 
 /*
- * A class with one field, of as many as there are: each another class, of one name, by class
- * loaders of their own.
+ * Writes n classes of the same name, each with one field and its own class loader, and an object of
+ * each class.
  */
 static void same_names(struct hw *w, uint64_t n)
 {
@@ -295,7 +295,10 @@ static void same_names(struct hw *w, uint64_t n)
 	}
 }
 
-/* Objects each of a class of its own that is not there, beside references to what is not there. */
+/*
+ * Writes n objects with different classes that are missing from the dump, and references to missing
+ * objects.
+ */
 static void many_problems(struct hw *w, uint64_t n)
 {
 	begin_heap(w);
@@ -308,7 +311,7 @@ static void many_problems(struct hw *w, uint64_t n)
 	}
 }
 
-/* Texts that nobody uses, half of them under an identifier that another has. */
+/* Writes n texts that no record uses. Half of them have the same ID. */
 static void many_names(struct hw *w, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
