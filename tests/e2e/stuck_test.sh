@@ -39,6 +39,11 @@ done << 'CASES'
 convoy|1|they wait for the monitor of Stuck$Prices, held by thread \"refresh\" in Stuck$Prices.receive|refresh
 convoy|1|6 threads \"http-*\" are blocked in Stuck$Prices.price(Stuck.java:32): they wait|refresh
 lock|1|they wait for the ReentrantLock, held by thread \"refresh\" in Stuck$Prices.receive|refresh
+classes|1|2 threads \"tax-*\" are waiting until Stuck$Rules and Stuck$Money are initialized: thread |tax-0
+classes|1|thread \"tax-0\" is in Stuck$Rules.<clinit>(|tax-0
+classes|1|, thread \"tax-1\" in Stuck$Money.<clinit>(|tax-0
+remote|1|4 threads \"load-*\" are waiting in Stuck.remote(|load-0
+remote|1| until Stuck$Remote is initialized by thread \"load-0\" in Stuck$Prices.receive(|load-0
 starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
 stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
 second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
@@ -69,12 +74,12 @@ screen_of groups
 for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
-for name in convoy-ok lock-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok gate-ok odd-ok pooled-ok \
-	loops-ok workers-ok outbox-ok finalizer-ok idle; do
+for name in convoy-ok lock-ok classes-ok remote-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok \
+	gate-ok odd-ok pooled-ok loops-ok workers-ok outbox-ok finalizer-ok idle; do
 	screen_of $name
 	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \
 		-e 'Each thread has' -e 'they wait for' -e 'it waits for' \
-		-e 'of a pool wait' -e 'Its ' screen.txt ||
+		-e 'of a pool wait' -e 'until ' -e 'Its ' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"
 	failed=1

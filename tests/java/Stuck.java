@@ -130,6 +130,51 @@ public class Stuck {
         }
     }
 
+    /* Classes whose static initializers need each other, or that wait, or (ok) compute. */
+    static final CyclicBarrier both = new CyclicBarrier(2);
+    static class Rules {
+        static final int rate;
+        static {
+            meet();
+            rate = Money.scale;
+        }
+    }
+    static class Money {
+        static final int scale;
+        static {
+            meet();
+            scale = Rules.rate;
+        }
+    }
+    static class Remote {
+        static final Object table;
+        static {
+            try {
+                table = Prices.only.receive();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+    static volatile boolean isDone;
+    static class Busy {
+        static int count;
+        static {
+            while (!isDone) count++;
+        }
+    }
+    static void meet() {
+        try {
+            both.await();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+    static Object rate() { return Rules.rate; }
+    static Object scale() { return Money.scale; }
+    static Object remote() { return Remote.table; }
+    static Object busy() { return Busy.count; }
+
     static List<Thread> workers = Collections.synchronizedList(new ArrayList<>());
     static List<Object> kept = new ArrayList<>();
 
@@ -138,6 +183,14 @@ public class Stuck {
         while (t.getState() != state
             || Arrays.stream(t.getStackTrace()).noneMatch(f -> f.getMethodName().equals(method)))
             Thread.sleep(2);
+    }
+    /* Waits until the innermost frame of the thread is a method with this name. */
+    static void awaitTop(Thread t, String method) throws Exception {
+        StackTraceElement[] stack;
+        do {
+            Thread.sleep(2);
+            stack = t.getStackTrace();
+        } while (stack.length == 0 || !stack[0].getMethodName().equals(method));
     }
     static Thread start(String name, Callable<?> task) {
         Thread t = new Thread(() -> {
@@ -208,6 +261,21 @@ public class Stuck {
                     await(start("stock-" + i, () -> Book.only.level(false)), Thread.State.WAITING, "lock");
                 break;
             }
+            case "classes":
+                if (ok) {
+                    awaitTop(start("tax-0", Stuck::busy), "<clinit>");
+                    for (int i = 1; i < 5; i++) awaitTop(start("tax-" + i, Stuck::busy), "busy");
+                    break;
+                }
+                Thread[] crossed = {start("tax-0", Stuck::rate), start("tax-1", Stuck::scale)};
+                for (Thread t : crossed) awaitTop(t, "<clinit>");
+                awaitTop(start("tax-2", Stuck::rate), "rate");
+                awaitTop(start("tax-3", Stuck::scale), "scale");
+                break;
+            case "remote":
+                await(start("load-0", Stuck::remote), Thread.State.RUNNABLE, "read");
+                for (int i = 1; i < (ok ? 3 : 5); i++) awaitTop(start("load-" + i, Stuck::remote), "remote");
+                break;
             case "starved":
             case "stages": {
                 ExecutorService pool = pool("quote-", 4), inner = pool("inner-", 1);

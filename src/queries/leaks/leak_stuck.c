@@ -21,12 +21,6 @@
 /* Maximum number of findings. */
 #define STUCK_MAX 3u
 /*
- * Minimum number of waiting threads for a finding, in general and if the owner of the lock is in a
- * slow call.
- */
-#define CROWD_LEAST 10u
-#define CROWD_LEAST_OF_SLOW 3u
-/*
  * Maximum number of queued tasks, in all pools, to compare with the tasks that threads are waiting
  * for.
  */
@@ -52,12 +46,13 @@ static void release(struct stuck *s)
 	query_waits_release(&s->waits);
 	base_vec_release(&s->members);
 	base_vec_release(&s->crowds);
+	base_vec_release(&s->initializers);
 	base_idmap_release(&s->futures);
 }
 
 /* ---- groups ---- */
 
-BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(wait))
+BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(kind), BASE_UP(wait))
 BASE_ORDER(compare_crowds, struct stuck_group, BASE_UP(kind), BASE_DOWN(count),
 	   BASE_UP(members->key_ix))
 
@@ -120,12 +115,15 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 		if (i % STEP == 0)
 			TRY(base_step(s->q->work, i, err));
 	}
+	TRY(leak_find_initializers(s, err));
 	base_vec_sort(&s->members, sizeof(struct stuck_thread), compare_members);
 	list = s->members.data;
 	for (size_t i = 0, end; i < s->members.count; i = end) {
 		struct stuck_group c = { .members = &list[i], .kind = list[i].kind };
 
-		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix; end++)
+		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix &&
+			      list[end].kind == c.kind;
+		     end++)
 			c.has_finalizer |= c.kind == CROWD_LOCK &&
 					   base_glob("java.lang.ref.Finalizer$*",
 						     heap_class_name_of(s->q->heap,
@@ -270,20 +268,18 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l,
 	return NULL;
 }
 
-/*
- * Adds a finding, or replaces the explanation of a suspect about the same object. A fault stays a
- * separate finding, because `leaks` counts it. `threads` are the threads to look at.
- */
-static int add_finding(struct stuck *s, const struct stuck_group *c, struct bytes *says,
-		       const char *threads, struct hdb_error *err)
+int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *says,
+		   const char *threads, struct hdb_error *err)
 {
 	const uint32_t ix = c->members->key_ix;
 	const bool is_pool = c->kind == CROWD_POOL;
-	const struct explain_rule *rule = leak_rule(is_pool                    ? "starved-pool" :
-						    c->kind == CROWD_PERMITS   ? "no-permits" :
-						    c->kind == CROWD_READ_LOCK ? "lock-upgrade" :
-						    c->has_finalizer ? "blocked-finalizer" :
-								       "blocked-threads");
+	const struct explain_rule *rule =
+		leak_rule(is_pool                    ? "starved-pool" :
+			  c->kind == CROWD_PERMITS   ? "no-permits" :
+			  c->kind == CROWD_READ_LOCK ? "lock-upgrade" :
+			  c->kind == CROWD_CLASS     ? "class-initialization" :
+			  c->has_finalizer           ? "blocked-finalizer" :
+						       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
 	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
@@ -333,7 +329,7 @@ static int report_locks(struct stuck *s, const struct stuck_group *c, struct hdb
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
 	say_lock(s->q->heap, c, &place, &owner, &text);
-	return add_finding(s, c, &text, owner.name, err);
+	return leak_add_stuck(s, c, &text, owner.name, err);
 }
 
 /* Removes a finding that is not a suspect. */
@@ -436,7 +432,7 @@ static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_
 		     "queue has %s%s task%s.",
 		     s->tasks_max ? "" : "at least ", base_number(tasks).text,
 		     tasks == 1 ? "" : "s");
-	return add_finding(s, c, &text, place.name, err);
+	return leak_add_stuck(s, c, &text, place.name, err);
 }
 
 /* ---- semaphores without permits ---- */
@@ -611,7 +607,7 @@ static int report_permits(struct stuck *s, const struct stuck_group *c, struct h
 	bytes_string(&text, ", and no other thread is in a method that these are in. If the "
 			    "semaphore counts items, they are idle. Otherwise, permits were not "
 			    "released, or other work holds them.");
-	return add_finding(s, c, &text, place.is_pattern ? place.name : "", err);
+	return leak_add_stuck(s, c, &text, place.is_pattern ? place.name : "", err);
 }
 
 /* ---- threads that wait for a lock while they hold its read lock ---- */
@@ -683,7 +679,7 @@ static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct
 	if (c->count > 1)
 		bytes_format(&text, " %s more thread%s for this lock.",
 			     base_number(c->count - 1).text, c->count == 2 ? " waits" : "s wait");
-	return add_finding(s, c, &text, place.name, err);
+	return leak_add_stuck(s, c, &text, place.name, err);
 }
 
 /* Appends what the finalizer thread is doing to the finding about its queue. */
@@ -712,9 +708,8 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 {
 	static int (*const report[])(struct stuck *, const struct stuck_group *,
 				     struct hdb_error *) = {
-		[CROWD_LOCK] = report_locks,
-		[CROWD_READ_LOCK] = report_read_lock,
-		[CROWD_PERMITS] = report_permits,
+		[CROWD_LOCK] = report_locks,          [CROWD_CLASS] = leak_report_class,
+		[CROWD_READ_LOCK] = report_read_lock, [CROWD_PERMITS] = report_permits,
 		[CROWD_POOL] = report_pool,
 	};
 	BASE_SCOPED(release)

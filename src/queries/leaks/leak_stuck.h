@@ -1,6 +1,7 @@
 /*
  * queries/leaks/leak_stuck.h - finds groups of threads that cannot continue, because they wait for
- * locks of one thread, or because all threads of a pool wait for tasks in its own queue.
+ * locks of one thread or for a class that it initializes, or because all threads of a pool wait for
+ * tasks in its own queue.
  */
 #ifndef QUERIES_LEAKS_LEAK_STUCK_H
 #define QUERIES_LEAKS_LEAK_STUCK_H

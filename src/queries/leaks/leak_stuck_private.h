@@ -12,23 +12,32 @@
 #define FRAMES_MAX 24u
 /* Maximum number of threads of a group, evenly spaced, whose names and frames are compared. */
 #define PLACES_MAX 1000u
+/*
+ * Minimum number of waiting threads for a finding, in general and if the owner of the lock is in a
+ * slow call.
+ */
+#define CROWD_LEAST 10u
+#define CROWD_LEAST_OF_SLOW 3u
 /* Number of threads, tasks or roots between two checks for cancellation. */
 #define STEP 1024u
 
 /* Kinds of groups, in the order in which they are reported. */
-enum stuck_kind { CROWD_LOCK, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
+enum stuck_kind { CROWD_LOCK, CROWD_CLASS, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
 
 /* A thread of a group. It may also be in the group of its pool. */
 struct stuck_thread {
-	/* the owner of the lock, the Sync of the semaphore or read lock, or the pool */
+	/*
+	 * the owner of the lock, the thread that initializes the class, the Sync of the semaphore
+	 * or read lock, or the pool
+	 */
 	uint32_t key_ix;
 	enum stuck_kind kind;
 	const struct query_wait *wait;
 };
 
 /*
- * A group of threads that wait for locks of one thread or for permits of one semaphore, or that
- * belong to one pool.
+ * A group of threads that wait for locks of one thread, for a class that one thread initializes, or
+ * for permits of one semaphore, or that belong to one pool.
  */
 struct stuck_group {
 	const struct stuck_thread *members;
@@ -54,8 +63,9 @@ struct stuck {
 	/* number of tasks that may still be examined, and number of roots */
 	unsigned tasks_max, roots_max;
 	struct query_waits waits;
-	struct base_vec members; /* struct stuck_thread, sorted by group */
-	struct base_vec crowds;  /* struct stuck_group */
+	struct base_vec members;      /* struct stuck_thread, sorted by group */
+	struct base_vec crowds;       /* struct stuck_group */
+	struct base_vec initializers; /* of leak_initializers.c */
 	/*
 	 * maps a future for which a thread of a pool waits to the pool that queues the future, or
 	 * to AWAITED
@@ -97,6 +107,17 @@ void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place
 		    struct leak_finding *f);
 
 /* ---- other files ---- */
+
+/*
+ * Adds a finding, or replaces the explanation of a suspect about the same object. A fault stays a
+ * separate finding, because `leaks` counts it. `threads` are the threads to look at.
+ */
+int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *says,
+		   const char *threads, struct hdb_error *err);
+
+/* Adds the threads that wait until a class is initialized to `members`. */
+int leak_find_initializers(struct stuck *s, struct hdb_error *err);
+int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_error *err);
 
 /*
  * If all consumers of a queue are doing the same thing, appends what they are doing to the finding
