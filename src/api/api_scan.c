@@ -340,8 +340,8 @@ int hdb_scan_next(struct hdb_scan *scan, struct hdb_batch *out, struct hdb_error
 		if (columns & HDB_SCAN_FIELDS && !scan->opt.descending)
 			heap_prefetch_ahead(db->heap, block_no);
 		r = scan_block(scan, block_no, &n, err);
-		if (r == HDB_OK && base_is_cancelled(&db->work))
-			r = hdb_fail(err, HDB_EINTR, "interrupted");
+		if (r == HDB_OK)
+			r = base_check_cancelled(&db->work, err);
 	}
 	scan->count = n;
 	scan->open_at = HDB_NONE;

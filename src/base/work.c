@@ -243,11 +243,15 @@ void base_stage(struct base_work *work, const char *stage, uint64_t total, const
 		work->progress.report(work->progress.ctx, stage, 0, total, unit);
 }
 
+int base_check_cancelled(const struct base_work *work, struct hdb_error *err)
+{
+	return base_is_cancelled(work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
+}
+
 int base_step_of(struct base_work *work, const struct base_stage *stage, uint64_t done,
 		 struct hdb_error *err)
 {
-	if (base_is_cancelled(work))
-		return hdb_fail(err, HDB_EINTR, "interrupted");
+	TRY(base_check_cancelled(work, err));
 	if (work->progress.report && stage->name) {
 		const uint64_t now = base_now_ns();
 

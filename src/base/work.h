@@ -124,6 +124,8 @@ static inline bool base_is_cancelled(const struct base_work *work)
 {
 	return base_flag_is_set(work->progress.cancel);
 }
+/* Returns HDB_EINTR with a message if the work has been cancelled. Can be called on any thread. */
+int base_check_cancelled(const struct base_work *work, struct hdb_error *err);
 
 /* Sends the user a message through progress.notice. */
 void base_notice(struct base_work *work, const char *text);

@@ -390,8 +390,8 @@ static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct
 			TRY(heap_object(near->s.derive->heap, out->targets[i], &target, err));
 			set_kind(&near->s, &target);
 		}
-		if (i % STEP_TARGETS == STEP_TARGETS - 1 && base_is_cancelled(near->s.derive->work))
-			return hdb_fail(err, HDB_EINTR, "interrupted");
+		if (i % STEP_TARGETS == STEP_TARGETS - 1)
+			TRY(base_check_cancelled(near->s.derive->work, err));
 	}
 	return HDB_OK;
 }

@@ -210,11 +210,11 @@ static int count_done(struct search *s, uint64_t count, struct hdb_error *err)
 							     base_step(s->work, s->done, err);
 }
 
-static int empty_alone(struct search *s, size_t from, struct hdb_error *err)
+static int empty_alone(struct search *s, struct hdb_error *err)
 {
 	const struct base_vec *bucket = &s->ring[s->now];
 
-	for (size_t i = from; i < bucket->count; i++) {
+	for (size_t i = 0; i < bucket->count; i++) {
 		uint32_t v;
 
 		if (!settle(s, bucket, i, &v))
@@ -356,7 +356,7 @@ static int empty_bucket(struct search *s, struct hdb_error *err)
 
 	TRY(s->slot_count > RUNS_PER_THREAD && bucket->count >= SHARED_NODES ?
 		    empty_shared(s, bucket, err) :
-		    empty_alone(s, 0, err));
+		    empty_alone(s, err));
 	end_bucket(s);
 	return HDB_OK;
 }
@@ -483,8 +483,7 @@ int graph_near_finish(struct graph_near *n, const struct graph_rows *rows, struc
 	for (uint32_t v = 0; v < rows->node_count; v++)
 		if (get_at(s, v) == UNMET)
 			s->parent[v] = v;
-	TRY(empty_alone(s, n->next, err));
-	end_bucket(s);
+	/* The nodes of the bucket that have been settled are skipped. */
 	while (s->waiting)
 		TRY(empty_bucket(s, err));
 	return HDB_OK;

@@ -215,7 +215,7 @@ int dom_step(struct dom_parts *parts, const struct dom_build *b, uint32_t done,
 		return HDB_END;
 	if (b == parts->part)
 		return base_step(parts->work, all < total ? all : total, err);
-	return base_is_cancelled(parts->work) ? hdb_fail(err, HDB_EINTR, "interrupted") : HDB_OK;
+	return base_check_cancelled(parts->work, err);
 }
 
 static void end_search(struct search *s)

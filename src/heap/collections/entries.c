@@ -444,7 +444,7 @@ int heap_entries_next(struct heap_entries *e, struct hdb_error *err)
 			break;
 		}
 		if (++e->looked % STEP_SLOTS == 0)
-			TRY(base_step(e->heap->work, e->looked, err));
+			TRY(base_check_cancelled(e->heap->work, err));
 		r = next_of_shape(e, err);
 		if (r == HDB_OK && e->rule->flags & HEAP_BOUNDED) {
 			bool is_inside = true;

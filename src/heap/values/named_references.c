@@ -370,8 +370,8 @@ int heap_named_marks(struct heap_named_references *n, uint8_t *marks, struct hdb
 			    ((!n->only || n->is_element) &&
 			     heap_class(heap, no)->flags & STORE_CLASS_ARRAY &&
 			     heap_class(heap, no)->element_type == HPROF_OBJECT);
-		if (no % 4096 == 0 && base_is_cancelled(heap->work))
-			return hdb_fail(err, HDB_EINTR, "interrupted");
+		if (no % 4096 == 0)
+			TRY(base_check_cancelled(heap->work, err));
 	}
 	for (size_t i = 0; i < n->edges.count; i++) {
 		struct heap_object object;
@@ -507,8 +507,7 @@ static int read_chunk(struct heap_named_references *n, struct hdb_error *err)
 	const uint64_t left = n->element_end - n->element;
 	struct heap_slice slice = { .bits = n->bits, .room = left < ELEMENTS ? left : ELEMENTS };
 
-	if (base_is_cancelled(n->heap->work))
-		return hdb_fail(err, HDB_EINTR, "interrupted");
+	TRY(base_check_cancelled(n->heap->work, err));
 	TRY(heap_elements(n->heap, n->object.ix, n->element, &slice, err));
 	n->chunk = n->element;
 	n->chunk_count = slice.type == HPROF_OBJECT ? slice.done : 0;
