@@ -4,6 +4,7 @@
 #include "base/pipeline.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,38 @@ struct each {
 	const struct derive_pass *pass;
 	struct derive_block *slots;
 	unsigned slot_count;
+	struct twin *twins; /* one per thread, or NULL */
 };
+
+struct twin {
+	struct heap *heap;
+	atomic_bool is_used;
+};
+
+/* Makes a block with a twin of the heap. At most one block per thread is made at a time. */
+static int make_with_twin(struct each *each, struct derive_block *block, struct hdb_error *err)
+{
+	struct twin *twin = each->twins;
+	int r;
+
+	while (atomic_exchange(&twin->is_used, true))
+		if (++twin == each->twins + each->derive->work->threads)
+			twin = each->twins;
+	block->twin = twin->heap;
+	r = each->pass->make(each->pass->ctx, block, err);
+	atomic_store(&twin->is_used, false);
+	return r;
+}
+
+static int make_twins(struct each *each, struct hdb_error *err)
+{
+	const unsigned count = each->derive->work->threads;
+
+	TRY(BASE_ALLOC(each->twins, count, "blocks of objects", err));
+	for (unsigned i = 0; i < count; i++)
+		TRY(heap_twin(each->derive->heap, &each->twins[i].heap, err));
+	return HDB_OK;
+}
 
 /*
  * Produces a block. May run on any thread. Only one block uses a slot at a time, so the slot's
@@ -45,7 +77,8 @@ static int produce(void *ctx, unsigned slot, uint64_t item, struct hdb_error *er
 	else if (each->pass->reads_classes)
 		r = heap_read_classes(each->derive->heap, block->block_no, block->objects, err);
 	TRY(r);
-	return each->pass->make(each->pass->ctx, block, err);
+	return each->twins ? make_with_twin(each, block, err) :
+			     each->pass->make(each->pass->ctx, block, err);
 }
 
 /*
@@ -75,6 +108,9 @@ static void free_slots(struct each *each)
 		base_vec_release(&slot->bytes[1]);
 	}
 	free(each->slots);
+	for (unsigned i = 0; each->twins && i < each->derive->work->threads; i++)
+		heap_twin_close(each->twins[i].heap);
+	free(each->twins);
 	base_heap_trim(each->derive->work);
 }
 
@@ -131,6 +167,8 @@ int derive_each_block(struct derive *derive, const struct derive_pass *pass, str
 	assert(!pass->reads_objects || !pass->reads_classes);
 	base_stage(derive->work, pass->stage, derive->heap->object_count, "objects");
 	TRY(make_slots(&each, err));
+	if (pass->has_twins)
+		TRY(make_twins(&each, err));
 	if (pass->reads_objects || pass->reads_classes)
 		TRY(heap_prepare_blocks(derive->heap, derive->work->threads, err));
 	return base_pipeline_run(&pipeline, err);

@@ -26,6 +26,7 @@ struct derive_block {
 	 * memory of room_bytes; zero at first, and later unchanged since the slot's previous block
 	 */
 	void *room;
+	struct heap *twin; /* for `make`, if the pass has twins; borrowed */
 	uint32_t block_no;
 	/* a number below DERIVE_SLOTS_PER_THREAD x threads; only one block uses a slot at a time */
 	unsigned slot;
@@ -46,6 +47,8 @@ struct derive_pass {
 	 * are still in memory
 	 */
 	bool is_backward;
+	/* whether `make` reads objects or values through block->twin */
+	bool has_twins;
 	derive_block_fn make; /* may run on any thread and must not use the store */
 	derive_block_fn take; /* runs in block order on the calling thread; NULL if not needed */
 	void *ctx;

@@ -139,6 +139,78 @@ static void forget_blocks(struct heap *heap)
 	heap->blocks.ids = NULL;
 }
 
+/* Loads the first ID of each block: about 500 bytes for a million objects. */
+static int load_directory(struct heap *heap, struct hdb_error *err)
+{
+	const uint32_t n = heap_block_count(heap);
+	BASE_FREED uint64_t *first_ids = NULL;
+
+	if (heap->blocks.first_ids)
+		return HDB_OK;
+	TRY(HEAP_ALLOC(heap, first_ids, (size_t)n + 1, "blocks of identifiers", err));
+	for (uint32_t b = 0; b < n; b++) {
+		const int r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
+
+		TRY_ERRORS(r);
+		if (r == HDB_NOTFOUND || (b && first_ids[b] <= first_ids[b - 1]))
+			return store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order",
+					     err);
+	}
+	heap->blocks.first_ids = first_ids;
+	first_ids = NULL;
+	return HDB_OK;
+}
+
+/* Frees what a heap and its twins each have. */
+static void release_own(struct heap *heap)
+{
+	forget_blocks(heap);
+	heap_release_below(heap);
+	base_vec_release(&heap->values.string_layouts);
+	for (size_t i = 0; i < heap->values.names.count; i++)
+		free(*base_vec_at(&heap->values.names, char *, i));
+	base_vec_release(&heap->values.names);
+	base_idmap_release(&heap->values.name_nos);
+	base_vec_release(&heap->values.binder_proxies);
+	base_work_count(heap->work, &heap->classes.counted_bytes, 0);
+	free(heap->blocks.offsets);
+	heap_known_free(heap->known);
+	base_view_release(&heap->dump.view);
+	if (!heap->dump.is_shared)
+		base_source_close(heap->dump.source);
+}
+
+int heap_twin(struct heap *heap, struct heap **out, struct hdb_error *err)
+{
+	struct hdb_error why;
+
+	/* If this fails, it also fails for the twin, which reports it if the dump is needed. */
+	(void)heap_open_dump(heap, &why);
+	TRY(heap_load_roots(heap, err));
+	TRY(load_directory(heap, err));
+	/* This reads the names of all classes, which twins share. */
+	(void)heap_class_by_name(heap, "", 0);
+	if (!heap->classes.name_hashes)
+		return hdb_fail_memory(err, "hashes of names", heap->class_count * 4ull);
+	TRY(HEAP_ALLOC(heap, *out, 1, "a heap", err));
+	**out = *heap;
+	(*out)->blocks = (struct heap_blocks){ .first_ids = heap->blocks.first_ids };
+	(*out)->classes.below = NULL;
+	(*out)->classes.counted_bytes = 0;
+	(*out)->values = (struct heap_value_tables){ 0 };
+	(*out)->known = NULL;
+	(*out)->dump.view = (struct base_view){ .src = heap->dump.source };
+	(*out)->dump.is_shared = heap->dump.source != NULL;
+	return HDB_OK;
+}
+
+void heap_twin_close(struct heap *twin)
+{
+	if (twin)
+		release_own(twin);
+	free(twin);
+}
+
 /*
  * Closes the heap. The store is closed last, because blocks and strings are borrowed from its map.
  */
@@ -146,28 +218,16 @@ void heap_close(struct heap *heap)
 {
 	if (!heap)
 		return;
-	forget_blocks(heap);
+	release_own(heap);
 	for (uint32_t no = 0; heap->classes.names && no < heap->class_count; no++)
 		free(heap->classes.names[no]);
 	free(heap->classes.names);
 	free(heap->classes.name_hashes);
-	heap_release_below(heap);
 	free(heap->classes.records);
-	base_vec_release(&heap->values.string_layouts);
-	for (size_t i = 0; i < heap->values.names.count; i++)
-		free(*base_vec_at(&heap->values.names, char *, i));
-	base_vec_release(&heap->values.names);
-	base_idmap_release(&heap->values.name_nos);
-	base_vec_release(&heap->values.binder_proxies);
 	free(heap->roots.bits);
 	base_big_free(&heap->roots.big);
-	base_work_count(heap->work, &heap->classes.counted_bytes, 0);
 	free(heap->blocks.first_ids);
-	free(heap->blocks.offsets);
-	heap_known_free(heap->known);
 	heap_release_state(heap);
-	base_view_release(&heap->dump.view);
-	base_source_close(heap->dump.source);
 	store_close(heap->store);
 	free(heap);
 }
@@ -258,28 +318,6 @@ static int ids_block(struct heap *heap, uint32_t block_no, struct store_ids **ou
 		return store_damaged(heap->store, STORE_IDS, first_id, "impossible size", err);
 	*out = heap->blocks.ids[block_no] = block;
 	block = NULL;
-	return HDB_OK;
-}
-
-/* Loads the first ID of each block: about 500 bytes for a million objects. */
-static int load_directory(struct heap *heap, struct hdb_error *err)
-{
-	const uint32_t n = heap_block_count(heap);
-	BASE_FREED uint64_t *first_ids = NULL;
-
-	if (heap->blocks.first_ids)
-		return HDB_OK;
-	TRY(HEAP_ALLOC(heap, first_ids, (size_t)n + 1, "blocks of identifiers", err));
-	for (uint32_t b = 0; b < n; b++) {
-		const int r = store_record(heap->store, STORE_ID_DIRECTORY, b, &first_ids[b], err);
-
-		TRY_ERRORS(r);
-		if (r == HDB_NOTFOUND || (b && first_ids[b] <= first_ids[b - 1]))
-			return store_damaged(heap->store, STORE_ID_DIRECTORY, b, "out of order",
-					     err);
-	}
-	heap->blocks.first_ids = first_ids;
-	first_ids = NULL;
 	return HDB_OK;
 }
 

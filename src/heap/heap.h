@@ -138,6 +138,7 @@ struct heap_dump {
 	/* path given by the user, borrowed; NULL means the path recorded by the import */
 	const char *path;
 	struct base_source *source;
+	bool is_shared; /* whether `source` belongs to the heap of which this is a twin */
 	struct hprof_file file;
 	struct base_view view;
 };
@@ -179,6 +180,15 @@ int heap_open(const char *path, const char *dump_path, struct base_work *work, s
 int heap_open_meta(const char *path, const char *dump_path, struct base_work *work,
 		   struct heap **out, struct hdb_error *err);
 void heap_close(struct heap *heap);
+
+/*
+ * Makes a twin of an open heap, so that another thread can read objects, values and collections.
+ * The twin shares the classes, the roots and the dump, and has caches of its own. The heap must
+ * outlive the twin, and must not be refreshed meanwhile. The
+ * caller must close *out with heap_twin_close.
+ */
+int heap_twin(struct heap *heap, struct heap **out, struct hdb_error *err);
+void heap_twin_close(struct heap *twin);
 
 /* ---- IDs ---- */
 

@@ -28,6 +28,7 @@ enum {
 	CONS = 0x4300,
 	VECTOR = 0x4400,
 	CHAMP_SET = 0x4500,
+	LINKED_QUEUE = 0x4480,
 	CHAMP_NODE = 0x4600,
 	QUEUE = 0x4700,
 	LIST = 0x4800,
@@ -209,6 +210,10 @@ static const struct {
 	  "io/vavr/collection/List$Cons",
 	  3,
 	  { { HEAD_INDEX, HPROF_OBJECT }, { TAIL, HPROF_OBJECT }, { LENGTH, HPROF_INT } } },
+	{ LINKED_QUEUE,
+	  "java/util/concurrent/ConcurrentLinkedQueue",
+	  1,
+	  { { HEAD_INDEX, HPROF_OBJECT } } },
 	{ COPIES,
 	  "java/util/Collections$CopiesList",
 	  2,
@@ -548,12 +553,54 @@ static void sums(void **state)
 	written_close(&heap);
 }
 
+/* Number of queues and of nodes, which fill several blocks of objects. */
+#define CHAIN 20000u
+
+/*
+ * Each queue begins at another node of one chain. Counting all of them would take quadratic time,
+ * so most get no size. Which of them do does not depend on the number of threads.
+ */
+static void budget(void **state)
+{
+	static const char *const names[] = { "objects", "elements", "without_size", "empty" };
+	uint64_t expected[4] = { 0 };
+
+	(void)state;
+	for (unsigned threads = 1; threads <= 4; threads += 3) {
+		const struct hdb_open_options options = { .struct_size = sizeof(options),
+							  .threads = threads };
+		struct hdb_rows *rows;
+
+		begin();
+		for (uint64_t i = 0; i < CHAIN; i++) {
+			const uint64_t queue = FIRST + i * 32, next = queue + 48;
+
+			PUT(queue, LINKED_QUEUE, queue + 16);
+			PUT(queue + 16, LINK, queue, i + 1 < CHAIN ? next : 0);
+		}
+		written_open(&heap, &out, "chain", &options);
+		rows = ask("collections", 0, "by=class");
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			const uint64_t n = fact_of(rows, names[i])->u;
+
+			if (threads == 1)
+				expected[i] = n;
+			assert_int_equal(n, expected[i]);
+		}
+		assert_int_equal(expected[0], CHAIN);
+		assert_true(expected[2] > CHAIN / 2 && expected[2] < CHAIN);
+		hdb_rows_close(rows);
+		written_close(&heap);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lies),
 		cmocka_unit_test(sums),
 		cmocka_unit_test(nodes_that_lie),
+		cmocka_unit_test(budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,11 @@
  * the collection again when its row is read.
  */
 #include "analysis/collection_fill.h"
+#include "derive/blocks.h"
 #include "queries/queries.h"
 #include "query/grouping.h"
+
+#include <stdatomic.h>
 
 /* Maximum number of steps that a ratio is divided into. */
 #define SEGMENTS_MAX 1000u
@@ -46,6 +49,7 @@ struct collections {
 	uint8_t *wanted; /* indexed by class number: 1 if the class is requested; NULL if all
 			  * classes are */
 	struct analysis_measuring how;
+	_Atomic uint64_t slots_left, steps_left; /* the budgets of `how` that are left */
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
 	struct analysis_cut unsorted; /* collections that do not belong to a row */
@@ -132,47 +136,116 @@ static int count_one(struct collections *s, const struct analysis_measure *m, ui
 
 /* ---- the pass ---- */
 
-static int look_at_block(void *ctx, const struct heap_block *block, const uint8_t *reachable,
+/* A collection of a block. */
+struct measured {
+	struct analysis_measure m;
+	uint32_t ix;
+	bool is_reachable;
+};
+
+struct room {
+	uint8_t reachable[STORE_BLOCK_OBJECTS];
+	uint64_t slots, steps; /* what the block used of the budgets */
+};
+
+/*
+ * Measures the collections of a block within the budgets that are left. bytes[0] contains struct
+ * measured.
+ */
+static int measure_block(struct query *q, struct heap *heap, struct derive_block *block,
 			 struct hdb_error *err)
 {
-	struct query *q = ctx;
 	struct collections *s = q->state;
+	const uint64_t slots = atomic_load(&s->slots_left), steps = atomic_load(&s->steps_left);
+	const struct heap_block *b = block->objects;
+	const struct session session = { .heap = heap };
+	struct analysis_measuring how = s->how;
+	struct room *room = block->room;
 	int r;
 
-	heap_prefetch_ahead(q->heap, heap_block_no(block));
-	for (uint32_t i = 0; i < block->count; i++) {
+	block->bytes[0].count = 0;
+	how.slots_left = slots;
+	how.steps_left = steps;
+	for (uint32_t i = 0; i < b->count; i++) {
 		const struct heap_object object = {
-			.ix = block->first_ix + i,
-			.class_no = block->class_no[i],
-			.kind = block->kind[i],
-			.length = block->length[i],
-			.shallow_bytes = block->shallow[i],
+			.ix = b->first_ix + i,
+			.class_no = b->class_no[i],
+			.kind = b->kind[i],
+			.length = b->length[i],
+			.shallow_bytes = b->shallow[i],
 		};
-		struct analysis_measure m;
+		struct measured found = { .ix = object.ix, .is_reachable = room->reachable[i] };
 
 		if (s->wanted && !s->wanted[object.class_no])
 			continue;
-		TRY_ERRORS(r = analysis_measure(&q->session, &s->how, &object, &m, err));
+		TRY_ERRORS(r = analysis_measure(&session, &how, &object, &found.m, err));
 		if (r != HDB_OK)
 			continue;
-		if (!reachable[i])
-			add_to(&s->others, &m, object.ix);
-		if (query_counts(q, reachable[i]) && (r = count_one(s, &m, object.ix, err)) < 0)
-			return r;
+		TRY(base_vec_push(&block->bytes[0], &found, sizeof(found), err));
 		/*
 		 * Some objects take a long time, because chains are followed or slots are counted.
 		 */
-		TRY(base_step(q->work, object.ix, err));
+		TRY(base_check_cancelled(q->work, err));
+	}
+	room->slots = slots - how.slots_left;
+	room->steps = steps - how.steps_left;
+	return HDB_OK;
+}
+
+static int make_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct query *q = ctx;
+	struct room *room = block->room;
+
+	heap_prefetch_ahead(q->heap, block->block_no);
+	TRY(derive_reachable_block(q->derive, block->block_no, room->reachable, err));
+	return measure_block(q, block->twin, block, err);
+}
+
+/*
+ * Counts the collections of a block. If the blocks before it have left less of the budgets than it
+ * used, measures it again, so that the answer does not depend on the number of threads.
+ */
+static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
+{
+	struct query *q = ctx;
+	struct collections *s = q->state;
+	const struct room *room = block->room;
+
+	if (room->slots >= s->slots_left || room->steps >= s->steps_left)
+		TRY(measure_block(q, q->heap, block, err));
+	s->slots_left -= room->slots;
+	s->steps_left -= room->steps;
+	for (size_t i = 0; i < block->bytes[0].count; i++) {
+		const struct measured *found = base_vec_at(&block->bytes[0], struct measured, i);
+
+		if (!found->is_reachable)
+			add_to(&s->others, &found->m, found->ix);
+		if (query_counts(q, found->is_reachable))
+			TRY(count_one(s, &found->m, found->ix, err));
 	}
 	return HDB_OK;
 }
 
 static int look_at_all(struct query *q, struct hdb_error *err)
 {
+	struct collections *s = q->state;
+
+	s->slots_left = s->how.slots_left;
+	s->steps_left = s->how.steps_left;
 	TRY(heap_open_dump(q->heap, err));
-	TRY(derive_need_reachable(q->derive, err));
-	base_stage(q->work, "examining collections", q->heap->object_count, "objects");
-	return derive_each_reachable(q->derive, q->work, look_at_block, q, err);
+	if (!heap_block_count(q->heap))
+		return HDB_OK;
+	TRY(derive_prepare_reachable(q->derive, err));
+	return derive_each_block(q->derive,
+				 &(struct derive_pass){ .stage = "examining collections",
+							.reads_objects = true,
+							.has_twins = true,
+							.make = make_block,
+							.take = take_block,
+							.ctx = q,
+							.room_bytes = sizeof(struct room) },
+				 err);
 }
 
 /* ---- order ---- */
