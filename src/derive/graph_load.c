@@ -2,8 +2,8 @@
  * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit every node.
  *
  * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
- * order. The store is not thread-safe, so the calling thread also finishes the rows that need the
- * store again (big lists, filtered references), as well as long rows.
+ * order. It also finishes long rows, and those that need the store again (big lists, filtered
+ * references).
  */
 #include "derive/build.h"
 #include "derive/references.h"
@@ -54,6 +54,25 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 		l->filter->from_class[no]);
 }
 
+/*
+ * Copies the edges that count in the view to `to`, which may be `edges`. *count is the number of
+ * edges before and after the call.
+ */
+static int keep_counted(struct heap *heap, enum derive_view view, uint32_t ix,
+			const uint32_t *edges, uint32_t *to, uint32_t *count, struct hdb_error *err)
+{
+	uint32_t kept = 0;
+	struct heap_weak weak;
+
+	TRY(heap_weak_target(heap, ix, &weak, err));
+	for (uint32_t e = 0; e < *count; e++)
+		if (edges[e] != weak.to || derive_counts(view, weak.strength))
+			to[kept++] = edges[e];
+	assert(kept <= *count);
+	*count = kept;
+	return HDB_OK;
+}
+
 struct row_edges {
 	const uint32_t *at;
 	uint64_t count;
@@ -61,8 +80,8 @@ struct row_edges {
 
 /*
  * Packs the row of object i: its class and its references, except references to roots. Leaves the
- * row to the calling thread if the list is big, if the packed row is long, or if some references
- * may have to be omitted.
+ * row to the calling thread if the list is big, if the packed row is long, or if the filter may
+ * omit references.
  */
 static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 		    struct row_edges references, struct hdb_error *err)
@@ -77,9 +96,12 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	for (uint64_t e = 0; e < references.count; e++)
 		if (!heap_is_root(heap, references.at[e]))
 			edges[n++] = references.at[e];
-	return block->values[i] & STORE_LIST_IS_BIG || has_filter(l, block->objects, i) ?
-		       derive_rows_leave(block, i, n, err) :
-		       derive_rows_add(l->rows, block, i, n, err);
+	if (block->values[i] & STORE_LIST_IS_BIG || (l->filter && has_filter(l, block->objects, i)))
+		return derive_rows_leave(block, i, n, err);
+	if (l->has_view && class->strength)
+		TRY(keep_counted(block->twin, l->view, block->objects->first_ix + i, edges, edges,
+				 &n, err));
+	return derive_rows_add(l->rows, block, i, n, err);
 }
 
 /* Decodes the references of a block and packs its rows. */
@@ -113,26 +135,6 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Copies the edges that count in the view to l->strong. *count is the number of edges before and
- * after the call.
- */
-static int keep_counted(const struct load *l, uint32_t ix, const uint32_t *edges, uint32_t *count,
-			struct hdb_error *err)
-{
-	uint32_t *to = l->strong.data; /* may be `edges` */
-	uint32_t kept = 0;
-	struct heap_weak weak;
-
-	TRY(heap_weak_target(l->derive->heap, ix, &weak, err));
-	for (uint32_t e = 0; e < *count; e++)
-		if (edges[e] != weak.to || derive_counts(l->view, weak.strength))
-			to[kept++] = edges[e];
-	assert(kept <= *count);
-	*count = kept;
-	return HDB_OK;
-}
-
-/*
  * Replaces *edges and *count with the edges that are excluded neither by the view nor by the
  * filter.
  */
@@ -142,7 +144,7 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 	TRY(base_vec_reserve(&l->strong, *count, sizeof(**edges), err));
 	assert(l->filter || l->has_view);
 	if (l->has_view) {
-		TRY(keep_counted(l, ix, *edges, count, err));
+		TRY(keep_counted(l->derive->heap, l->view, ix, *edges, l->strong.data, count, err));
 	} else if (*count) {
 		memcpy(l->strong.data, *edges, *count * sizeof(**edges));
 	}
@@ -264,6 +266,7 @@ static int load_graph(struct derive *derive, enum derive_view view,
 		&(struct derive_pass){ .stage = "loading the graph",
 				       .reads_objects = filter != NULL,
 				       .reads_classes = filter == NULL,
+				       .has_twins = l.has_view,
 				       .make = pack_block,
 				       .take = take_block,
 				       .ctx = &l,
@@ -295,12 +298,9 @@ static int add_edge(struct derive_row *row, uint32_t to, struct hdb_error *err)
 /* Removes the edges that are not strong references. */
 static int keep_strong_alone(struct derive_row *row, uint32_t ix, struct hdb_error *err)
 {
-	const struct load l = { .derive = row->derive,
-				.view = DERIVE_STRONG,
-				.strong = row->targets };
-	uint32_t count = (uint32_t)row->targets.count;
+	uint32_t *targets = row->targets.data, count = (uint32_t)row->targets.count;
 
-	TRY(keep_counted(&l, ix, row->targets.data, &count, err));
+	TRY(keep_counted(row->derive->heap, DERIVE_STRONG, ix, targets, targets, &count, err));
 	row->targets.count = count;
 	return HDB_OK;
 }
