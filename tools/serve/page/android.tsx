@@ -2,12 +2,12 @@
 import { hasSql, Row } from "./api";
 import { Card, Path } from "./card";
 import { copyText } from "./export";
-import { Choice } from "./map";
 import { noteItem, Notes } from "./notes";
 import { Marks, useAnswer, Wait } from "./asking";
 import { classPage, Item, Obj } from "./objects";
-import { Panel, specs } from "./parts";
-import { QueryTable, Table } from "./table";
+import { Choice, Panel, specs } from "./parts";
+import { QueryTable } from "./query";
+import { Table } from "./table";
 import { change, linkTo, readRoute, Route } from "./route";
 import { bytes, counted, number, visible } from "./text";
 

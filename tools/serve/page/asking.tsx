@@ -86,6 +86,33 @@ export function useAnswer(query: string, params: Params): Reply {
   return state.key === key ? { ...state, ...acts } : acts;
 }
 
+// Runs a query several times, with other parameters each. Answers are undefined until they arrive, and null if the query
+// failed.
+export function useAnswers(query: string, all: Params[]): (Answer | null | undefined)[] {
+  const key = JSON.stringify([query, all]),
+    [found, set] = useState<{ key: string; answers: (Answer | null)[] }>({ key: "", answers: [] });
+  useEffect(() => {
+    const questions = all.map((params) => ask(query, params));
+    let live = true;
+    questions.forEach(({ answer }, i) => {
+      const keep = (a: Answer | null) => {
+        if (!live) return;
+        set((old) => {
+          const answers = old.key === key ? [...old.answers] : [];
+          answers[i] = a;
+          return { key, answers };
+        });
+      };
+      answer.then(keep, () => keep(null));
+    });
+    return () => {
+      live = false;
+      if (!report) for (const question of questions) question.cancel();
+    };
+  }, [key]);
+  return all.map((_, i) => (found.key === key ? found.answers[i] : undefined));
+}
+
 // Like useAnswer, but returns the previous answer of the same kind until the new one arrives, so that the layout does
 // not jump.
 export function usePrevious(query: string, params: Params, kind: string): Reply & { late: boolean } {

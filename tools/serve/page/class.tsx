@@ -1,13 +1,14 @@
 // The view of one class: its objects, their sizes, fields and statics, subclasses, defining class loaders, what holds
 // its objects, and its size in the other open databases.
-import { useEffect, useState } from "preact/hooks";
-import { Answer, ask, Database, hasSql, Row } from "./api";
+import { Answer, Database, hasSql, Row } from "./api";
 import { Notes } from "./notes";
 import { numberOf, useInfo, when } from "./overview";
-import { Marks, Nearest, useAnswer, Wait } from "./asking";
+import { Marks, Nearest, useAnswer, useAnswers, Wait } from "./asking";
 import { ClassName, classPage, Name, Obj, select } from "./objects";
 import { Panel, specs } from "./parts";
-import { Links, QueryTable, Table } from "./table";
+import { Links } from "./line";
+import { QueryTable } from "./query";
+import { Table } from "./table";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { bytes, number, percent, splitName, visible } from "./text";
 
@@ -106,32 +107,24 @@ function Fields({ db, target }: { db?: string; target: string }) {
 
 // ---- the same class in the other databases ----
 
-function useCounts(databases: Database[], target: string): (Answer | null)[] {
-  const [found, set] = useState<(Answer | null)[]>([]);
-  useEffect(() => {
-    let live = true;
-    const one = (d: Database) =>
-      ask("histogram", { db: d.index ? String(d.index) : undefined, target, limit: "1000" }).answer.catch(() => null);
-    void Promise.all(databases.map(one)).then((all) => {
-      if (live) set(all);
-    });
-    return () => {
-      live = false;
-    };
-  }, [target]);
-  return found;
-}
-
 const sum = (answer: Answer | null | undefined, name: string): number => total(answer?.rows ?? [], name);
 
 function Growth({ databases, target }: { databases: Database[]; target: string }) {
-  const counts = useCounts(databases, target),
-    infos = databases.map((d) => useInfo(String(d.index)).info); // hooks in a loop: the databases never change
-  if (counts.length === 0) return <p class="wait" role="status" />;
+  const all = databases.map((d) => String(d.index)),
+    infos = useAnswers(
+      "info",
+      all.map((db) => ({ db, limit: "500" })),
+    ),
+    counts = useAnswers(
+      "histogram",
+      all.map((db) => ({ db, target, limit: "1000" })),
+    );
+  if (counts.includes(undefined)) return <p class="wait" role="status" />;
+  const timeOf = (info?: Answer | null) => info?.rows.find((r) => r.section === "dump" && r.key === "time");
   const now = Number(readRoute().params.db ?? 0);
   const rows = databases.map((d, i): Row => ({
     name: d.name,
-    time: infos[i] ? when(infos[i]!("dump", "time")) : null,
+    time: when(timeOf(infos[i])) || null,
     objects: sum(counts[i], "objects"),
     objects_delta: sum(counts[now], "objects") - sum(counts[i], "objects"),
     shallow: sum(counts[i], "shallow"),

@@ -1,10 +1,9 @@
 // The dominator tree as an expandable table, by object or merged by class, package or class loader.
 import { useState } from "preact/hooks";
-import { Choice } from "./map";
 import { usePrevious, Wait } from "./asking";
 import { Obj, select } from "./objects";
-import { Meter, Panel } from "./parts";
-import { QueryTable } from "./table";
+import { Choice, Meter, Panel } from "./parts";
+import { QueryTable } from "./query";
 import { change, linkTo, Route } from "./route";
 import { number, percent } from "./text";
 import { Branch } from "./tree";

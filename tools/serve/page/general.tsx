@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Params, report, Row, Spec } from "./api";
 import { useAnswer, Wait } from "./asking";
-import { Choice } from "./map";
 import { classPage, Name } from "./objects";
-import { Panel, specs } from "./parts";
-import { Links, QueryTable } from "./table";
+import { Choice, Panel, specs } from "./parts";
+import { Links } from "./line";
+import { QueryTable } from "./query";
 import { change, href, linkTo, readRoute, Route } from "./route";
 import { bytes, number, visible } from "./text";
 
@@ -70,15 +70,14 @@ export function Form({
   first?: string[];
   without?: string[];
 }) {
-  const p = route.params;
-  if (report) return null;
-  const all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)),
+  const p = route.params,
+    all = spec.options.filter((o) => !["fail-if", "only-names", ...without].includes(o.name)),
     isVisible = (o: Spec["options"][number]) => first.includes(o.name) || p[`o_${o.name}`];
   const [open] = useState(() => new Set(all.filter(isVisible).map((o) => o.name)));
   const shown = all.filter((o) => open.has(o.name)),
     rest = all.filter((o) => !open.has(o.name)),
     set = rest.filter((o) => p[`o_${o.name}`]).length;
-  if (!spec.targets && all.length === 0) return null;
+  if (report || (!spec.targets && all.length === 0)) return null;
   const isOptional = spec.targets.startsWith("["),
     target = spec.targets && <TargetField key={p.target} spec={spec} value={p.target ?? ""} />;
   return (

@@ -146,3 +146,32 @@ export function icicle(root: Node, width: number, room = 0): Cell[] {
   }
   return cells;
 }
+
+// A node without size, the start of a tree.
+export const blank = (name: string): Node => ({
+  key: "",
+  name,
+  bytes: 0,
+  weight: 0,
+  count: 0,
+  id: null,
+  parent: null,
+  children: [],
+});
+
+// Sets the weights from the leaves up (parents precede their children in `all`). A node's area must not be smaller than
+// the sum of its children's areas.
+export function weigh(all: Node[], grown: boolean): void {
+  for (let i = all.length - 1; i >= 0; i--) {
+    const node = all[i],
+      below = node.children.reduce((s, c) => s + c.weight, 0);
+    node.weight = grown ? Math.max(node.others ? 0 : Math.abs(node.delta ?? 0), below) : Math.max(node.bytes, below);
+  }
+}
+
+// The nodes from below the root to a node.
+export function pathOf(node: Node): Node[] {
+  const path: Node[] = [];
+  for (let n: Node | null = node; n && n.parent; n = n.parent) path.unshift(n);
+  return path;
+}

@@ -5,7 +5,8 @@ import { Card } from "./card";
 import { Marks, useAnswer, Wait } from "./asking";
 import { classPage, Name, Obj } from "./objects";
 import { Panel, specs } from "./parts";
-import { QueryTable, Table } from "./table";
+import { QueryTable } from "./query";
+import { Table } from "./table";
 import { linkTo, readRoute, Route } from "./route";
 import { bytes, number, visible } from "./text";
 

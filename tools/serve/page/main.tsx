@@ -7,7 +7,7 @@ import { load, rest } from "./rest";
 import { Props, views } from "./list";
 import { copyNames, Item, Menu } from "./objects";
 import { Overview } from "./overview";
-import { NARROW } from "./table";
+import { NARROW } from "./parts";
 import { change, href, readRoute, Route, useRoute } from "./route";
 import { Search } from "./search";
 import { shareView } from "./share";

@@ -4,9 +4,8 @@ import { Answer, Cell, Column, hasFile, report, Row } from "./api";
 import { useAnswer, Wait } from "./asking";
 import { Card } from "./card";
 import { Lines } from "./lines";
-import { Panel } from "./parts";
+import { Choice, Panel } from "./parts";
 import { change, linkTo, Route } from "./route";
-import { Choice } from "./map";
 import { Table } from "./table";
 import { bytes, number, percent, forPage, visible } from "./text";
 

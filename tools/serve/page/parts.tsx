@@ -2,6 +2,7 @@
 import { ComponentChildren } from "preact";
 import { Spec } from "./api";
 export const specs = new Map<string, Spec>();
+export const NARROW = 760; // pixels; narrower windows get the layout for phones
 
 export function Panel({
   title,
@@ -31,5 +32,29 @@ export function Meter({ part }: { part: number }) {
     <span class="meter">
       <i style={{ width: `${Math.max(0, Math.min(100, part))}%` }} />
     </span>
+  );
+}
+
+// A list to choose from.
+export function Choice({
+  label,
+  value,
+  choices,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  choices: string[][];
+  onChange(v: string): void;
+}) {
+  return (
+    <label>
+      {label}{" "}
+      <select value={value} onChange={(e) => onChange((e.target as HTMLSelectElement).value)}>
+        {choices.map(([v, t]) => (
+          <option value={v}>{t ?? v}</option>
+        ))}
+      </select>
+    </label>
   );
 }

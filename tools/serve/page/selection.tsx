@@ -1,6 +1,7 @@
 // What several selected objects, or all objects of several classes, retain together: not the sum of their retained
 // sizes, because one may dominate another, and an object that only two of them hold is retained by neither alone.
-import { hasSql } from "./api";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { hasSql, report, Row } from "./api";
 import { useAnswer, Wait } from "./asking";
 import { numberOf, useInfo } from "./overview";
 import { linkTo } from "./route";
@@ -41,4 +42,56 @@ export function Together({ db, ids, classes, what = "selected" }: Selected) {
       </a>
     </>
   );
+}
+
+export interface Selection {
+  names: string[]; // IDs of the selected rows
+  has(row: Row): boolean;
+  // Handles a click or key at a row: "only" clears the selection, "move" keeps it, "toggle" adds or removes the row,
+  // where the current row counts as selected, "one" does the same without the current row, and "range" selects all rows
+  // from the last current row to this one.
+  mark(no: number, how: "only" | "move" | "toggle" | "one" | "range"): void;
+  clear(): void;
+  isPossible: boolean; // the rows are objects or classes
+  isTicking: boolean; // each row has a checkbox, and a tap anywhere in the row ticks it: for fingers, without keys
+  tick(on: boolean): void;
+}
+
+// The rows selected with Ctrl, Shift or checkboxes. A plain click makes a row the current row but does not select it.
+export function useSelection(shown: Row[], at: number, ofClasses?: boolean): Selection {
+  const [names, set] = useState<string[]>([]),
+    [isTicking, setTicking] = useState(false),
+    anchor = useRef(-1);
+  const nameOf = (row?: Row): string | null => {
+    const name = String(row?.id ?? "");
+    if (!ofClasses && Number(row?.objects ?? 1) > 1) return null; // the ID is that of one of several objects
+    return /^0x0*[1-9a-f]/.test(name) ? name : null;
+  };
+  const isPossible = useMemo(() => !report && hasSql() && shown.some((r) => nameOf(r) !== null), [shown]);
+  return {
+    names,
+    isPossible,
+    isTicking: isTicking && isPossible,
+    tick: (on) => {
+      setTicking(on);
+      set([]);
+    },
+    has: (row) => names.length > 0 && names.includes(nameOf(row) ?? ""),
+    mark: (no, how) => {
+      const name = nameOf(shown[no]),
+        start = anchor.current < 0 ? at : anchor.current;
+      if (how !== "range") anchor.current = no;
+      if (how === "move") return;
+      if (how === "only" || !name) set([]);
+      else if (how === "range" && start >= 0) {
+        const between = shown.slice(Math.min(start, no), Math.max(start, no) + 1).map(nameOf);
+        anchor.current = start;
+        set([...new Set(between.filter((n) => n !== null))].slice(0, MOST_SELECTED) as string[]);
+      } else {
+        const others = names.length || how === "one" ? names : [nameOf(shown[at]) ?? name].filter((n) => n !== name);
+        set(names.includes(name) ? names.filter((n) => n !== name) : [...others, name].slice(-MOST_SELECTED));
+      }
+    },
+    clear: () => set([]),
+  };
 }

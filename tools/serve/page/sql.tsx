@@ -2,11 +2,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Cell, Column, Row } from "./api";
 import { Node } from "./layout";
-import { blank, Choice, Picture, weigh } from "./map";
+import { blank, weigh } from "./layout";
+import { Picture } from "./picture";
 import { usePrevious, Wait } from "./asking";
 import { classPage, Obj, select } from "./objects";
-import { Panel } from "./parts";
-import { MOST, NARROW, Table, useFilter } from "./table";
+import { Choice, NARROW, Panel } from "./parts";
+import { MOST, useFilter } from "./query";
+import { Table } from "./table";
 import { change, href, readRoute, Route } from "./route";
 import { number, visible } from "./text";
 

@@ -5,7 +5,7 @@ import { Answer, hasSql, report, Row } from "./api";
 import { Marks, useAnswer, Wait } from "./asking";
 import { Breaking, ClassName, Obj } from "./objects";
 import { Meter, Panel } from "./parts";
-import { MOST, QueryTable } from "./table";
+import { MOST, QueryTable } from "./query";
 import { change, Route } from "./route";
 import { threadsWithWord } from "./search";
 import { bytes, number, percent, visible } from "./text";

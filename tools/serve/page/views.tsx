@@ -1,9 +1,10 @@
 // The views except the overview. Queries without their own view use `General`.
 import { hasSql, report, Spec } from "./api";
 import { useAnswer, Wait } from "./asking";
-import { Choice, MapView } from "./map";
-import { Panel, specs } from "./parts";
-import { QueryTable, Table } from "./table";
+import { MapView } from "./map";
+import { Choice, Panel, specs } from "./parts";
+import { QueryTable } from "./query";
+import { Table } from "./table";
 import { change, linkTo } from "./route";
 import { emptyTexts, Form, General, linksOf, paramsOf } from "./general";
 import { Props } from "./list";

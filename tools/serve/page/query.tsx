@@ -1,0 +1,220 @@
+// QueryTable: a table whose rows come from a query, sorted and filtered by the server.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Answer, ask, Column, Params, report, Row } from "./api";
+import { Mark, Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
+import { AT_LEAST } from "./columns";
+import { Links } from "./line";
+import { dateOf } from "./objects";
+import { specs } from "./parts";
+import { change, readRoute } from "./route";
+import { Filter, Table } from "./table";
+import { bytes, number } from "./text";
+
+export const MOST = 100000; // maximum number of rows in one request
+
+// The filter of a table, stored in the URL or only in the table. `rememberTotal` keeps the number of unfiltered rows.
+export function useFilter(inAddress: boolean): { filter: Filter; rememberTotal(total: number | null): void } {
+  const [own, setOwn] = useState(""),
+    whole = useRef<number | null>(null);
+  const text = inAddress && !report ? (readRoute().params.filter ?? "") : own;
+  return {
+    filter: {
+      text,
+      whole: whole.current,
+      set: (now) => (inAddress ? change({ filter: now || undefined }, true) : setOwn(now)),
+    },
+    rememberTotal: (total) => {
+      if (!text.trim()) whole.current = total;
+    },
+  };
+}
+
+interface QueryTableProps {
+  query: string;
+  params: Params;
+  what: string;
+  sortKey?: string;
+  onOpen?(row: Row): void;
+  hide?: string[];
+  columns?: string[];
+  limit?: number;
+  links?: Links;
+  empty?: string;
+  order?: string;
+  each?(row: Row): Row;
+  ofClasses?: boolean;
+  titles?: Record<string, string>;
+  first?: string[];
+  sums?: Column[]; // facts that are shown above the table
+}
+
+// Columns that only describe the value or the link of another cell.
+const PARTS = ["advice_words", "action", "target", "action_option", "label_kind", "label_value"];
+// Columns that are of no use in tables of these queries, such as the ID of one object in rows of several.
+const HIDDEN: Record<string, string[]> = {
+  "direct-buffers": ["class"],
+  entries: ["key", "value", "key_id", "value_id"],
+  histogram: ["id"],
+  loaders: ["id", "parent"],
+  "merged-paths": ["id"],
+  threads: ["waits_for_class", "lock_owner_id"],
+};
+// The first columns, if the query has another order. The last ones may have no room.
+const FRONT: Record<string, string[]> = {
+  arrays: ["class", "objects", "shallow", "trailing_wasted", "zero_shallow", "empty_shallow", "constant_shallow"],
+  "direct-buffers": ["label", "kind", "capacity", "holder", "thread", "position", "limit"],
+  duplicates: ["text", "wasted", "objects", "holder"],
+  entries: ["no", "key_label", "value_label", "retained"],
+  instances: ["id", "label", "retained", "shallow"],
+  loaders: ["label", "name", "use", "classes", "objects", "shallow", "retained"],
+  "merged-paths": ["name", "below_objects", "percent", "below_shallow"],
+  strings: ["text"],
+  threads: ["thread", "state", "retained", "waits_for", "lock_owner"],
+};
+
+// Describes the columns of an answer, in the view's order. Columns unknown to the registry are fields of objects:
+// numbers or texts.
+function describedColumns(
+  answer: Answer | undefined,
+  { query, columns, hide, first, titles }: QueryTableProps,
+): Column[] {
+  const names = answer?.columns ?? [],
+    typeOf = (name: string) =>
+      answer!.rows.every((r) => typeof (r[name] ?? 0) === "number" && !dateOf(name, r[name])) ? "int" : "text";
+  const known = new Map(specs.get(query)?.columns.map((c) => [c.name, c])),
+    there = columns
+      ? columns.filter((c) => names.includes(c))
+      : names.filter((c) => ![...(hide ?? HIDDEN[query] ?? []), ...PARTS].includes(c)),
+    front = (first ?? FRONT[query] ?? []).filter((name) => there.includes(name));
+  return [...front, ...there.filter((name) => !front.includes(name))]
+    .map((name) => ({
+      ...(known.get(name) ?? { name, title: name, help: "", type: typeOf(name) }),
+      ...(titles?.[name] ? { title: titles[name] } : {}),
+    }))
+    .map((c) => ({ ...c, title: c.title.replace(/ >=$/, AT_LEAST) }));
+}
+
+// Returns whether numbers of the column descend. Options of a query may change its order.
+const isOrdered = (rows: Row[], name?: string): boolean =>
+  name !== undefined &&
+  rows.every((r, i) => typeof r[name] === "number" && (!i || Number(r[name]) <= Number(rows[i - 1][name])));
+
+// ---- first rows ----
+
+const SLOW = 300, // milliseconds before the quick answer is requested
+  FIRST = "100";
+
+// Quick answers that are shown while a slow one is computed, by query: what they lack, and their parameters.
+const QUICK: Record<string, { lacks: string; params(p: Params, one?: string): Params | undefined }> = {
+  instances: {
+    lacks: "Not in order yet: these objects are in the order of the dump.",
+    params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST }),
+  },
+  "merged-paths": {
+    lacks: "Not complete yet: this is the path of one object; the other paths are being added.",
+    params: (p, one) =>
+      one === undefined ? undefined : { ...p, sort: undefined, limit: FIRST, target: one, subclasses: undefined },
+  },
+  duplicates: {
+    lacks: "Not complete yet: heapdb is still looking for the holders of these strings or arrays.",
+    params: (p) => (p["no-holders"] || p.sort ? undefined : { ...p, limit: FIRST, "no-holders": "1" }),
+  },
+};
+
+// The quick answer, once a slow one has taken a while.
+function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer | undefined {
+  const key = JSON.stringify(params),
+    [slow, setSlow] = useState(""),
+    isSlow = query in QUICK && params.filter === undefined && !String(params.target).startsWith("0x");
+  useEffect(() => {
+    if (!isWaiting || !isSlow) return;
+    const timer = setTimeout(() => setSlow(key), SLOW);
+    return () => clearTimeout(timer);
+  }, [key, isWaiting, isSlow]);
+  const isRequested = isWaiting && isSlow && slow === key,
+    { db, target } = params;
+  const one = useAnswer(isRequested && query === "merged-paths" ? "instances" : "", { db, target, limit: "1" }).answer
+    ?.rows[0]?.id;
+  const quick = isRequested ? QUICK[query].params(params, one ? String(one) : undefined) : undefined;
+  return useAnswer(quick ? query : "", quick ?? {}).answer;
+}
+
+// A sum with its name, on one line.
+const sumOf = (c: Column, n: number) =>
+  `${c.title} ${c.type === "bytes" ? bytes(n) : number(n)}`.replace(/[_ ]/g, "\u00a0");
+
+// The table of a query, sorted and filtered by the server. More rows are loaded on request.
+export function QueryTable(props: QueryTableProps) {
+  const { query, what, sortKey, each, limit: fixed } = props;
+  const [limit, setLimit] = useState(fixed ?? 1000),
+    { filter, rememberTotal } = useFilter(sortKey !== undefined),
+    sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
+  const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
+    reply = usePrevious(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
+  const first = useFirstRows(query, params, !report && !reply.answer && !reply.error),
+    isFirst = !reply.answer && !reply.error && first !== undefined,
+    answer = reply.answer ?? (isFirst ? first : undefined),
+    target = props.params.target;
+  const columns = useMemo(() => describedColumns(answer, props), [answer]);
+  const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
+  const order = useMemo(() => (isOrdered(rows, props.order) ? props.order : undefined), [rows, props.order]),
+    shownSort = sort ?? order;
+  if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
+  if (!answer || reply.error)
+    return (
+      <>
+        <Wait reply={reply} what={what} />
+        {reply.code === "HDB_NOTFOUND" && typeof target === "string" && !report && !target.startsWith("0x") ? (
+          <Nearest word={target} db={props.params.db as string | undefined} />
+        ) : null}
+      </>
+    );
+  const isMore =
+    !report && !fixed && !isFirst && answer.total_rows !== null && answer.total_rows > answer.row_count && limit < MOST;
+  const every = async () => {
+    const a = await ask(query, { ...params, limit: String(MOST) }).answer;
+    return { rows: each ? a.rows.map(each) : a.rows, whole: a.row_count < MOST || a.row_count === a.total_rows };
+  };
+  return (
+    <>
+      <Marks facts={answer.facts} />
+      {props.sums && (
+        <p class="dim sums">
+          {props.sums
+            .filter((c) => typeof answer.facts[c.name] === "number")
+            .map((c, i) => (i ? " · " : "") + sumOf(c, Number(answer.facts[c.name])))
+            .join("")}
+        </p>
+      )}
+      {isFirst && <Mark text={QUICK[query].lacks} />}
+      <Table
+        columns={columns}
+        rows={rows}
+        total={isFirst ? null : answer.total_rows}
+        sort={shownSort}
+        order={order}
+        what={what}
+        onOpen={props.onOpen}
+        ofClasses={props.ofClasses}
+        links={props.links}
+        empty={props.empty}
+        late={reply.late}
+        tree={answer.columns.includes("level")}
+        filter={report ? undefined : filter}
+        file={report ? undefined : { query, params }}
+        every={report ? undefined : every}
+        onSort={
+          sortKey
+            ? (c) => change({ [sortKey]: shownSort === c ? `-${c}` : shownSort === `-${c}` ? undefined : c })
+            : undefined
+        }
+      />
+      {(reply.late || isFirst) && <Wait reply={{ ...reply, answer: undefined }} what={what} />}
+      {isMore && (
+        <button class="more" onClick={() => setLimit(Math.min(MOST, limit * 5))}>
+          Load more rows
+        </button>
+      )}
+    </>
+  );
+}
