@@ -15,7 +15,7 @@ LAYOUT = """(() => {
   for (const e of document.querySelectorAll('main .tree .row > .obj, main .heads > span:first-child'))
     if (e.checkVisibility() && e.getBoundingClientRect().width < 24) out.push('no room for a name: ' + name(e));
   for (const e of document.querySelectorAll('main .table .scroll'))
-    if (see(e) && e.scrollWidth > e.clientWidth + 1 && !e.closest('.result') && !e.querySelector('.tick') && !document.getElementById('answers')) out.push(`columns of ${e.scrollWidth} pixels in ${e.clientWidth}: ` + e.ariaLabel);
+    if (see(e) && e.scrollWidth > e.clientWidth + 1 && !e.closest('.result') && !document.getElementById('answers')) out.push(`columns of ${e.scrollWidth} pixels in ${e.clientWidth}: ` + e.ariaLabel);
   for (const e of document.querySelectorAll('main .table tbody tr'))
     if (see(e) && e.cells.length && e.offsetHeight > 26) out.push(`a row of ${e.offsetHeight} pixels: ` + name(e));
   for (const e of document.querySelectorAll('.held .name, .tree .row .obj .name'))

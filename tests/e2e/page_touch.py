@@ -63,6 +63,12 @@ try:
     browser.until("document.querySelector('.tick input') !== null")
     tap(row(0, 0))
     check("several objects in a row are not selected as one", browser.run("document.querySelector('main tbody tr').cells[2].innerText") != "1" and browser.run("document.querySelector('.selection') === null"))
+    # Checkboxes take room from the columns, not from the window.
+    for path in "#/all?q=top", "#/strings?o_objects=1", "#/all?q=instances&target=java.lang.String", "#/all?q=big-drops":
+        go(path, "main tbody tr:nth-of-type(3)", path)
+        tap(BUTTON)
+        check(f"{path} has checkboxes", browser.until("document.querySelector('tbody .tick input') !== null"))
+        layout(f"checkboxes of {path}")
     go("#/all?q=info", "main tbody tr", "a table of facts")
     check("rows that are no objects are not selected", browser.run(f"{BUTTON} === null"))
     check("nothing went wrong in the page: " + "; ".join(browser.errors[:3]), not browser.errors)

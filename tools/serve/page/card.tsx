@@ -32,7 +32,7 @@ export function Card({ kind, figure, share, of = "of the heap", sentence, first,
             {percent(share)} {of}
           </small>
         )}
-        {typeof share === "number" && (
+        {typeof share === "number" && share >= 0 && (
           <span class="share">
             <i style={{ width: `${Math.max(0, Math.min(100, share))}%` }} />
           </span>

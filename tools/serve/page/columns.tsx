@@ -145,7 +145,13 @@ export function ColumnsMenu({ of: { filled, used, choose } }: { of: Shown }) {
   return (
     <details class="columns">
       <summary>
-        Columns{used.length < filled.length ? ` (${number(used.length)} of ${number(filled.length)})` : ""}
+        Columns
+        {used.length < filled.length && (
+          <span>
+            {" "}
+            ({number(used.length)} of {number(filled.length)})
+          </span>
+        )}
       </summary>
       <div>
         {filled.slice(1).map((c) => (

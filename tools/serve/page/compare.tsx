@@ -27,7 +27,7 @@ const signed = (n: number): string => `${n >= 0 ? "+" : ""}${bytes(n)}`;
 const CARDS = 3; // owners shown as cards
 
 // What an owner retains now and retained before.
-function Owner({ row: r }: { row: Row }) {
+function Owner({ row: r, before }: { row: Row; before: number }) {
   const id = r.id ? String(r.id) : null,
     objects = Number(r.objects ?? 0),
     was = Number(r.objects_before ?? 0),
@@ -37,7 +37,7 @@ function Owner({ row: r }: { row: Row }) {
       kind="finding"
       figure={signed(Number(r.retained_delta))}
       share={typeof r.percent === "number" ? r.percent : null}
-      of="of the heap before"
+      of={`of ${bytes(before)}`}
       sentence={
         <>
           {id ? <Obj id={id} text={name} wrap /> : visible(name)}
@@ -79,7 +79,7 @@ function Grew({ db, before }: { db?: string; before: string }) {
         kind="finding sum"
         figure={signed(is - was)}
         share={was ? (100 * (is - was)) / was : null}
-        of="of the heap before"
+        of={`of ${bytes(was)}`}
         sentence={
           `The heap ${is > was ? "grew" : is < was ? "shrank" : "went"} from ${bytes(was)} to ${bytes(is)}, ` +
           `${more >= 0 ? "+" : ""}${number(more)} objects.`
@@ -87,7 +87,11 @@ function Grew({ db, before }: { db?: string; before: string }) {
         first
         more={[]}
       />
-      {owners ? owners.map((row) => <Owner row={row} />) : <Wait reply={reply} what="the owners that grew" />}
+      {owners ? (
+        owners.map((row) => <Owner row={row} before={was} />)
+      ) : (
+        <Wait reply={reply} what="the owners that grew" />
+      )}
     </>
   );
 }

@@ -89,7 +89,7 @@ export function Dominators({ route }: { route: Route }) {
       {by === "object" ? (
         <>
           <p class="row heads">
-            <span>Object</span>
+            <span>object</span>
             <span class="cols">
               <span class="wide">dominates</span>
               <span class="wide">

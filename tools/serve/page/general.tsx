@@ -54,6 +54,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
         placeholder={usual ?? argument.toLowerCase()}
         onChange={(e) => set((e.target as HTMLInputElement).value)}
       />
+      {argument === "PERCENT" && " %"}
     </label>
   );
 }

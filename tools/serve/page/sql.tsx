@@ -4,7 +4,7 @@ import { Answer, ask, Cell, Column, Row } from "./api";
 import { Node } from "./layout";
 import { blank, weigh } from "./layout";
 import { Picture } from "./picture";
-import { usePrevious, Wait } from "./asking";
+import { useAnswer, usePrevious, Wait } from "./asking";
 import { classPage, Obj, select } from "./objects";
 import { Choice, NARROW, Panel } from "./parts";
 import { MOST, useFilter } from "./query";
@@ -403,6 +403,9 @@ function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route:
   );
 }
 
+// Counts the rows of a statement, which the server does not if it returns only the first ones.
+const countOf = (statement: string) => `SELECT count(*) AS n FROM (${statement.replace(/;\s*$/, "")}\n)`;
+
 function Result({ statement, route }: { statement: string; route: Route }) {
   const limit = Number(route.params.limit ?? 1000),
     { filter, rememberTotal } = useFilter(false);
@@ -415,15 +418,18 @@ function Result({ statement, route }: { statement: string; route: Route }) {
   const reply = usePrevious("sql", { ...params, limit: String(limit) }, statement),
     answer = reply.answer;
   const columns = useMemo(() => (answer ? columnsOf(answer) : []), [answer]);
+  const isCut = answer?.row_count === limit,
+    isUncounted = isCut && !reply.late && !params.filter,
+    counting = useAnswer(isUncounted ? "sql" : "", { ...params, q: countOf(statement), limit: "1" }),
+    count = counting.answer?.rows[0]?.n;
   if (!answer || reply.error) return <Wait reply={reply} what="rows" />;
-  const isCut = answer.row_count === limit,
-    total = isCut && !params.filter ? null : answer.total_rows;
+  const total = isUncounted ? (typeof count === "number" ? count : null) : answer.total_rows;
   if (!reply.late) rememberTotal(total);
   return (
     <div class="result">
       {isCut && (
         <p class="mark">
-          <b>Cut off:</b> only the first {number(limit)} rows.{" "}
+          <b>Cut off:</b> only the first {number(limit)} {total ? `of ${number(total)} ` : ""}rows.{" "}
           {limit < MOST && <button onClick={() => change({ limit: String(Math.min(MOST, limit * 10)) })}>More</button>}
         </p>
       )}

@@ -78,7 +78,12 @@ const lines = (rows: Row[]) =>
     ) : (
       <li class="local">
         {text(r.kind)} <Obj id={r.id} text={r.text} wrap />
-        {typeof r.retained === "number" && <span class="right">{bytes(r.retained)}</span>}
+        {typeof r.retained === "number" && (
+          <span class="right">
+            {bytes(r.retained)} <small class="pc" />
+            <Meter part={0} />
+          </span>
+        )}
       </li>
     ),
   );

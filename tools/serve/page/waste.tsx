@@ -329,15 +329,18 @@ export function WasteSum({ db }: { db?: string }) {
                 <td class="owners">
                   {k.owners.map((o, i) => (
                     <>
-                      {i > 0 && ", "}
-                      {o.to ? (
-                        <a href={o.to}>{o.text ? visible(o.name) : <Name text={o.name} wrap />}</a>
-                      ) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? (
-                        <ClassName name={o.name} wrap />
-                      ) : (
-                        <Name text={o.name} wrap />
-                      )}
-                      {o.saved ? <small> {bytes(o.saved)}</small> : null}
+                      {i > 0 && " "}
+                      <span>
+                        {o.to ? (
+                          <a href={o.to}>{o.text ? visible(o.name) : <Name text={o.name} wrap />}</a>
+                        ) : /^[\w.$]+(\[\])*$/.test(o.name) && !/\.[a-z]\w*$/.test(o.name) ? (
+                          <ClassName name={o.name} wrap />
+                        ) : (
+                          <Name text={o.name} wrap />
+                        )}
+                        {o.saved ? <small> {bytes(o.saved)}</small> : null}
+                        {i + 1 < k.owners.length && ","}
+                      </span>
                     </>
                   ))}
                 </td>
