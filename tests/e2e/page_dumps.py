@@ -7,9 +7,18 @@ import urllib.parse
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from page_support import URL, browser, check, end, text
 
-VIEWS = ["#/overview?", "#/leaks?", "#/all?q=triage&", "#/all?q=explain&", "#/all?q=big-drops&", "#/all?q=arrays&", "#/all?q=reference-leaks&"]
+VIEWS = ["#/overview?", "#/leaks?", "#/all?q=triage&", "#/all?q=explain&", "#/all?q=big-drops&", "#/all?q=arrays&", "#/all?q=reference-leaks&", "#/threads?",
+         "#/waste?", "#/loaders?", "#/all?q=overview&"]
+# Views whose texts are the same for all dumps, looked at for the first one; so are all queries that need no target.
+PLAIN = ["#/map?", "#/dominators?", "#/histogram?", "#/class?target=java.lang.String&", "#/paths?target=java.lang.String&", "#/strings?", "#/sql?", "#/all?", "#/problems?",
+         "#/compare?", "#/android?", "#/all?q=path&", "#/all?q=retained&", "#/overview?obj=0&"]
+QUERIES = """fetch('/api/specs').then(r => r.json()).then(a => a.specs.filter(s => !s.targets || s.targets.startsWith('[')).map(s => `#/all?q=${s.name}&`))"""
 if os.environ.get("HEAPDB_PAGE") == "full":
-    VIEWS += ["#/waste?", "#/loaders?", "#/all?q=top-consumers&", "#/all?q=overview&"]
+    VIEWS += PLAIN + ["#/all?q=top-consumers&"]
+COMMANDS = ("import capture check gate query sql report serve export convert strip redact meminfo memory allocations jfr watch growth mcp fleet notes oql").split()
+# What a view says, with the help of columns and fields, their placeholders and names for screen readers.
+SAID = """document.querySelector('main').innerText + '\\n' + [...document.querySelectorAll('main :is(th, label, button, a, input, select, summary, span, div, details)')]
+    .filter(e => !e.closest('td')).flatMap(e => [e.title, e.placeholder, e.ariaLabel]).filter(t => t).join('\\n')"""
 # Links with a number of things: in sentences, lists of accumulated objects, groups of equal objects.
 LINKS = """[...document.querySelectorAll('main article h2 a, main article .parts a')].filter(a => /^(All )?\\d[\\d,]* ?/.test(a.innerText) && a.hash)
     .map(a => [a.innerText, a.hash])"""
@@ -52,14 +61,15 @@ try:
     browser.open(URL)
     check("the page is there", browser.until("document.querySelector('main article, main .empty') !== null"))
     names = browser.run("fetch('/api/health').then(r => r.json()).then(h => h.databases.map(d => d.name.replace('.heapdb', '')))")
+    NAMES = COMMANDS + browser.run("fetch('/api/specs').then(r => r.json()).then(a => a.specs.map(s => s.name))")
     counted = groups = 0
     for db, name in enumerate(names):
-        for view in VIEWS:
+        for view in dict.fromkeys(VIEWS + ([] if db else PLAIN + browser.run(QUERIES))):
             browser.run(f"location.hash = '{view}db={db}'; 1")
             browser.until(f"location.hash.includes('db={db}') && !document.querySelector('main .wait') && document.querySelector('main .panel') !== null", 60)
             browser.run("for (const d of document.querySelectorAll('main article details')) d.open = true; 1")
-            shown = text("main")
-            commands = re.findall(r".{0,40}(?:\bheapdb [a-z]|(?:^|[\s(])--[a-z]|\{run\}).{0,40}", shown)
+            shown = browser.run(SAID)
+            commands = re.findall(r".{0,40}(?:\bheapdb (?:" + "|".join(NAMES) + r")\b|(?:^|[\s(])--[a-z]|\{run\}).{0,40}", shown)
             # Strings of the dump are not texts of the page.
             commands = [c for c in commands if "java -" not in c and "-jar" not in c]
             check(f"{name} {view}: no command: {commands[:2]}", not commands)

@@ -9,7 +9,7 @@ import { Choice, Panel, specs } from "./parts";
 import { QueryTable } from "./query";
 import { Table } from "./table";
 import { change, linkTo, readRoute, Route } from "./route";
-import { bytes, counted, number, visible } from "./text";
+import { forPage, bytes, counted, number, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
@@ -220,7 +220,7 @@ export function Android({ route }: { route: Route }) {
           {reply.answer.rows
             .filter((r) => r.value !== null || r.number !== null)
             .map((r) => (
-              <div title={text(r.help)}>
+              <div title={forPage(text(r.help))}>
                 <dt>{titleOf(text(r.key))}</dt>
                 <dd>{text(r.value ?? (/_bytes$/.test(String(r.key)) ? bytes : number)(Number(r.number)))}</dd>
               </div>

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ask, Cell, Column, hasSql, report, Row } from "./api";
 import { copyText } from "./export";
 import { change, href, linkTo, readRoute } from "./route";
-import { number, percent, splitName, visible } from "./text";
+import { forPage, number, percent, splitName, visible } from "./text";
 const SHORT = 4; // characters; shorter package names are never shortened
 
 // A package, which is always shown in full: "util" alone is ambiguous.
@@ -306,5 +306,5 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (["class", "name", "loader", "holder", "thread", "superclass", "declared_in"].includes(column.name))
     return <Name text={value} />;
   if (!column.help && /^[a-z]\w*(\.[\w$]+)+(\[| |$)/.test(value)) return <Name text={value} />;
-  return <span class="text">{visible(value)}</span>;
+  return <span class="text">{column.name === "help" ? forPage(visible(value)) : visible(value)}</span>;
 }

@@ -8,7 +8,7 @@ import { Obj } from "./objects";
 import { Meter, Panel } from "./parts";
 import { linkTo, Route } from "./route";
 import { Ranked } from "./suspects";
-import { bytes, counted, number, percent, visible } from "./text";
+import { forPage, bytes, counted, number, percent, visible } from "./text";
 
 const text = (v: unknown) => (v === null || v === undefined ? "" : visible(String(v)));
 
@@ -123,7 +123,7 @@ function Figures({ db }: { db?: string }) {
             <summary>{name}</summary>
             <dl>
               {rows.map((r) => (
-                <div title={text(r.help)}>
+                <div title={forPage(text(r.help))}>
                   <dt>{text(r.key)}</dt>
                   <dd>
                     {typeof r.number === "number" && /^[\d,]+$/.test(String(r.value))

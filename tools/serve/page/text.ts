@@ -53,6 +53,17 @@ export function hasAllWords(words: string, texts: unknown[]): boolean {
     .every((word) => low.some((t) => t.includes(word)));
 }
 
-// Messages of the server mention the command line; the page has no commands, and options are fields.
+// Names of commands and queries after "heapdb". Other words are those of a sentence, as in "heapdb cannot tell".
+const COMMANDS = new RegExp(
+  "\\bheapdb (?=(import|capture|info|check|diff|gate|query|sql|report|serve|export|convert|strip|redact|meminfo|memory|" +
+    "allocations|jfr|watch|growth|mcp|fleet|notes|oql|overview|leaks|leak-traces|triage|explain|path|merged-paths|" +
+    "immediate-dominators|reference-leaks|retained|histogram|top|top-consumers|dominators|dominator-tree|big-drops|" +
+    "object|instances|references|referrers|roots|entries|direct-buffers|strings|group-by-value|secrets|duplicates|" +
+    "substrings|arrays|collections|reference-stats|finalizers|native|bitmaps|unreachable|threads|class|layout|loaders|" +
+    "duplicate-classes|problems|properties|sizes|tables|dangling|records)\\b)",
+  "g",
+);
+
+// Messages and help texts mention the command line; the page has no commands, and options are fields.
 export const forPage = (text: string): string =>
-  text.replace(/\bheapdb (?=[a-z])/g, "").replace(/(^|[\s(])--(?=[a-z])/g, "$1option ");
+  text.replace(COMMANDS, "").replace(/(^|[\s(])--(?=[a-z])/g, "$1option ");
