@@ -920,6 +920,9 @@ def sql():
     """SQL: completion, a chart, what is wrong."""
     if browser.run("[...document.querySelectorAll('.views a')].some(a => a.innerText === 'SQL')"):
         go("#/sql?sql=SELECT+class,count(*)+AS+n+FROM+objects+GROUP+BY+class+ORDER+BY+n+DESC+LIMIT+5&as=bars", ".bars td i", "bars")
+        go("#/sql?sql=SELECT+id+FROM+objects;", ".result td", "the first rows of many")
+        every = browser.run("fetch('/api/sql?q=SELECT+count(*)+AS+n+FROM+objects').then(r => r.json()).then(a => a.rows[0].n.toLocaleString('en'))")
+        check("rows that are left out are counted", browser.until(f"document.querySelector('main .count').innerText === '1,000 of {every} rows'"))
         go("#/sql?sql=SELECT+nothing+FROM+objects", ".error", "what is wrong with a statement")
         check("the statement is in the field", browser.until("document.querySelector('.sql').value === 'SELECT nothing FROM objects'"))
         # The focus returns at once, and offers stay.

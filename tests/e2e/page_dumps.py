@@ -66,7 +66,7 @@ try:
     for db, name in enumerate(names):
         for view in dict.fromkeys(VIEWS + ([] if db else PLAIN + browser.run(QUERIES))):
             browser.run(f"location.hash = '{view}db={db}'; 1")
-            browser.until(f"location.hash.includes('db={db}') && !document.querySelector('main .wait') && document.querySelector('main .panel') !== null", 60)
+            browser.until(f"({db} === 0 || location.hash.includes('db={db}')) && !document.querySelector('main .wait') && document.querySelector('main .panel') !== null", 60)
             browser.run("for (const d of document.querySelectorAll('main article details')) d.open = true; 1")
             shown = browser.run(SAID)
             commands = re.findall(r".{0,40}(?:\bheapdb (?:" + "|".join(NAMES) + r")\b|(?:^|[\s(])--[a-z]|\{run\}).{0,40}", shown)
