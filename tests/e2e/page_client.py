@@ -189,11 +189,13 @@ def names_and_classes():
         check(f"class: {show or 'objects'} has {word!r}", browser.until(f"document.querySelector('main .panel').innerText.includes({word!r})"))
     check("its objects are counted", browser.run("fetch('/api/query/histogram?target=java.util.HashMap').then(r => r.json()).then(a => a.rows[0].objects.toLocaleString('en'))") == text("main dl.facts b"))
     # A column without room is shown when chosen, and remembered.
+    browser.size(1120, 800)
     go("#/class?target=java.util.HashMap", "main .columns input", "the choice of columns")
     column = "[...document.querySelectorAll('main .columns label')].find(l => l.textContent.trim() === 'table').control"
     check("a column without room is not shown", browser.until(f"!{column}.checked && document.querySelector('th[data-name=table]') === null && / \\(\\d+ of \\d+\\)/.test(document.querySelector('.columns summary').innerText)"))
     browser.run(f"{column}.click(); 1")
     check("a chosen column is shown", browser.until("document.querySelector(\"main td a[href*='.table&']\") !== null"))
+    browser.size(1280, 800)
     browser.run("document.querySelector(\"main td a[href*='.table&']\").click(); 1")
     check("a reference leads to its object", browser.until("document.querySelector('.inspector h2')?.innerText.includes('HashMap$Node[]') && /obj=0x[0-9a-f]+(&|$)/.test(location.hash)"))
     browser.run("history.back(); 1")
