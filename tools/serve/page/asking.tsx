@@ -86,8 +86,8 @@ export function useAnswer(query: string, params: Params): Reply {
   return state.key === key ? { ...state, ...acts } : acts;
 }
 
-// Runs a query several times, with other parameters each. Answers are undefined until they arrive, and null if the query
-// failed.
+// Runs a query several times, with other parameters each. Answers are undefined until they arrive, and null if the
+// query failed.
 export function useAnswers(query: string, all: Params[]): (Answer | null | undefined)[] {
   const key = JSON.stringify([query, all]),
     [found, set] = useState<{ key: string; answers: (Answer | null)[] }>({ key: "", answers: [] });

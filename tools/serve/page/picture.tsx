@@ -35,7 +35,7 @@ export const shade = (n: Node, by: string): string => {
 // derived from the name.
 const HUES = [210, 30, 130, 280, 0, 180, 60, 320, 100, 245, 160, 345];
 const hues = new WeakMap<Node, Map<string, Map<string, number>>>(); // by tree, then by "class" or "package"
-export const originals = new WeakMap<Node, Node>(); // inverted tree -> original tree, so that both have the same colours
+export const originals = new WeakMap<Node, Node>(); // inverted tree -> original tree, whose colours it has
 export function topOf(node: Node): Node {
   let top = node;
   while (top.parent) top = top.parent;

@@ -55,12 +55,17 @@ export function hasAllWords(words: string, texts: unknown[]): boolean {
 
 // Names of commands and queries after "heapdb". Other words are those of a sentence, as in "heapdb cannot tell".
 const COMMANDS = new RegExp(
-  "\\bheapdb (?=(import|capture|info|check|diff|gate|query|sql|report|serve|export|convert|strip|redact|meminfo|memory|" +
-    "allocations|jfr|watch|growth|mcp|fleet|notes|oql|overview|leaks|leak-traces|triage|explain|path|merged-paths|" +
-    "immediate-dominators|reference-leaks|retained|histogram|top|top-consumers|dominators|dominator-tree|big-drops|" +
-    "object|instances|references|referrers|roots|entries|direct-buffers|strings|group-by-value|secrets|duplicates|" +
-    "substrings|arrays|collections|reference-stats|finalizers|native|bitmaps|unreachable|threads|class|layout|loaders|" +
-    "duplicate-classes|problems|properties|sizes|tables|dangling|records)\\b)",
+  "\\bheapdb (?=(" +
+    (
+      "import capture info check diff gate query sql report serve export convert strip redact meminfo " +
+      "memory allocations jfr watch growth mcp fleet notes oql overview leaks leak-traces triage explain " +
+      "path merged-paths immediate-dominators reference-leaks retained histogram top top-consumers " +
+      "dominators dominator-tree big-drops object instances references referrers roots entries " +
+      "direct-buffers strings group-by-value secrets duplicates substrings arrays collections " +
+      "reference-stats finalizers native bitmaps unreachable threads class layout loaders duplicate-classes " +
+      "problems properties sizes tables dangling records"
+    ).replace(/ /g, "|") +
+    ")\\b)",
   "g",
 );
 
