@@ -224,9 +224,8 @@ static uint64_t count_names(const char *names)
 static int find_array(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	const bool is_array = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
-			      rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
-			      rule->shape == HEAP_WORDS || rule->shape == HEAP_PARTS;
+	const bool is_array =
+		heap_is_in_slots(rule) || rule->shape == HEAP_WORDS || rule->shape == HEAP_PARTS;
 	const char *path = rule->array ? rule->array : is_array ? rule->store : NULL;
 	struct heap_object object = { 0 };
 	uint32_t ix;
@@ -258,9 +257,8 @@ static void set_capacity(struct heap_collection *c)
 	assert(rule->shape != HEAP_WRAP);
 	if (rule->shape == HEAP_PARTS || rule->flags & HEAP_LENT)
 		return;
-	c->has_capacity = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
-			  rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS ||
-			  rule->flags & HEAP_HASHED || c->array_ix != HEAP_NONE;
+	c->has_capacity =
+		heap_is_in_slots(rule) || rule->flags & HEAP_HASHED || c->array_ix != HEAP_NONE;
 	c->capacity = rule->shape == HEAP_PAIRS ? c->array_length / 2 :
 		      rule->shape == HEAP_WORDS ? c->array_length * 64 :
 						  c->array_length;
@@ -292,28 +290,32 @@ static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t 
 	return HDB_OK;
 }
 
-/*
- * Reads or derives the number of elements. `most` is a safe upper bound for impossible values in a
- * damaged or hostile dump. If elements must be counted, has_size remains false.
- */
+/* Returns a safe upper bound for impossible sizes in a damaged or hostile dump. */
+static uint64_t size_limit(const struct heap *heap, const struct heap_collection *c)
+{
+	switch (c->inner->shape) {
+	case HEAP_ARRAY:
+	case HEAP_SLOTS:
+		return c->array_length;
+	case HEAP_PAIRS:
+		return c->array_length / 2;
+	/* Elements of these shapes need not be objects. */
+	case HEAP_HIDDEN:
+	case HEAP_NODES:
+		return INT32_MAX;
+	default:
+		return heap->object_count;
+	}
+}
+
+/* Reads or derives the number of elements. If they must be counted, has_size remains false. */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;
-	/*
-	 * each entry is an object of the heap, and an array has at least as many slots as elements
-	 */
-	uint64_t most = rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ? c->array_length :
-			rule->shape == HEAP_PAIRS ? c->array_length / 2 :
-						    heap->object_count;
+	const uint64_t most = size_limit(heap, c);
 	int r = HDB_OK;
 
 	assert(rule->shape != HEAP_WRAP);
-	/*
-	 * Elements of these shapes need not be objects, so the number of objects does not limit
-	 * them.
-	 */
-	if (rule->shape == HEAP_HIDDEN || rule->shape == HEAP_NODES)
-		most = INT32_MAX;
 	if (rule->shape == HEAP_WORDS && !rule->size)
 		return c->array_ix == HEAP_NONE ? size_of_word(heap, c, err) : HDB_OK;
 	if (rule->size) {

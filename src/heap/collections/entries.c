@@ -134,6 +134,27 @@ static int find_first(struct heap_entries *e, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Returns the maximum number of elements, slots, pairs or bits to read. */
+static uint64_t count_left(const struct heap_entries *e)
+{
+	const bool is_dense = e->rule->flags & HEAP_DENSE;
+
+	switch (e->rule->shape) {
+	case HEAP_ARRAY:
+		return e->from.size;
+	case HEAP_PAIRS:
+		return is_dense ? e->from.size : e->slots / 2;
+	case HEAP_NODES:
+		return is_dense && e->from.has_size ? e->from.size : UINT64_MAX;
+	case HEAP_FIELDS:
+		return HEAP_ENTRY_FIELDS_MAX;
+	case HEAP_WORDS:
+		return (e->store.array_ix == HEAP_NONE ? 1 : e->slots) * 64;
+	default:
+		return is_dense ? e->from.size : e->slots;
+	}
+}
+
 /* Starts reading e->from. */
 static int begin(struct heap_entries *e, struct hdb_error *err)
 {
@@ -155,22 +176,13 @@ static int begin(struct heap_entries *e, struct hdb_error *err)
 		TRY_ERRORS(heap_begin_nodes(e, err));
 	if (rule->flags & HEAP_BOUNDED)
 		TRY(heap_begin_bounds(e, err));
-	if (rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS || rule->shape == HEAP_PAIRS ||
-	    rule->shape == HEAP_CHAINS || rule->shape == HEAP_WORDS)
+	if (heap_is_in_slots(rule) || rule->shape == HEAP_WORDS)
 		TRY(find_array(e, rule->store, &e->store, err));
 	if (rule->shape == HEAP_SLOTS || rule->shape == HEAP_WORDS)
 		TRY(find_array(e, rule->key, &e->keys, err));
 	TRY(read_marks(e, err));
 	TRY(find_first(e, err));
-	e->left = rule->shape == HEAP_ARRAY || rule->flags & HEAP_DENSE ? e->from.size : e->slots;
-	if (rule->shape == HEAP_PAIRS && !(rule->flags & HEAP_DENSE))
-		e->left = e->slots / 2;
-	if (rule->shape == HEAP_NODES)
-		e->left = rule->flags & HEAP_DENSE && e->from.has_size ? e->from.size : UINT64_MAX;
-	if (rule->shape == HEAP_FIELDS)
-		e->left = HEAP_ENTRY_FIELDS_MAX;
-	if (rule->shape == HEAP_WORDS)
-		e->left = (e->store.array_ix == HEAP_NONE ? 1 : e->slots) * 64;
+	e->left = count_left(e);
 	return HDB_OK;
 }
 

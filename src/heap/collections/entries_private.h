@@ -11,6 +11,13 @@
 const struct heap_collection_rule *heap_collection_row(struct heap *heap, uint32_t class_no,
 						       uint32_t *row_class);
 
+/* Returns whether the array at `store` holds the elements or their entries. */
+static inline bool heap_is_in_slots(const struct heap_collection_rule *rule)
+{
+	return rule->shape == HEAP_ARRAY || rule->shape == HEAP_SLOTS ||
+	       rule->shape == HEAP_PAIRS || rule->shape == HEAP_CHAINS;
+}
+
 /* Turns HDB_NOTFOUND into HDB_OK, for reading optional fields. */
 static inline int heap_soft(int r)
 {

@@ -66,12 +66,25 @@ int heap_next_in_array(struct heap_entries *e, struct hdb_error *err)
 	return r == HDB_NOTFOUND ? HDB_END : r;
 }
 
+/* Returns HDB_OK if the slot that was read is an element, and HDB_NOTFOUND if it is free. */
+static int check_slot(const struct heap_entries *e, bool is_last)
+{
+	const bool is_by_key = e->has_key && !(e->rule->flags & HEAP_BY_VALUE);
+	const struct heap_value *deciding = is_by_key ? &e->key : &e->value;
+	bool is_used = deciding->bits || e->rule->flags & HEAP_DENSE;
+	int64_t number;
+
+	if (e->rule->free)
+		is_used = !heap_value_number(deciding, &number) || number != e->free_number;
+	else if (e->rule->extra && is_last)
+		is_used = e->has_extra;
+	return is_used ? HDB_OK : HDB_NOTFOUND;
+}
+
 /* Reads the next slot of an open table, and the key if a separate array has the keys. */
 int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 {
 	const bool is_last = e->at + 1 == e->slots;
-	const struct heap_value *deciding;
-	int64_t number;
 	int r;
 
 	assert(e->rule->shape == HEAP_SLOTS);
@@ -92,14 +105,7 @@ int heap_next_in_slots(struct heap_entries *e, struct hdb_error *err)
 	e->at++;
 	if (r != HDB_OK)
 		return r < 0 ? r : HDB_END;
-	deciding = e->has_key && !(e->rule->flags & HEAP_BY_VALUE) ? &e->key : &e->value;
-	if (e->rule->free)
-		return heap_value_number(deciding, &number) && number == e->free_number ?
-			       HDB_NOTFOUND :
-			       HDB_OK;
-	if (e->rule->extra && is_last)
-		return e->has_extra ? HDB_OK : HDB_NOTFOUND;
-	return deciding->bits || e->rule->flags & HEAP_DENSE ? HDB_OK : HDB_NOTFOUND;
+	return check_slot(e, is_last);
 }
 
 /*
