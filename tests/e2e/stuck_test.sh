@@ -57,6 +57,8 @@ permits|0|The Semaphore Stuck$Limit.permits has no permits: 12 threads \"http-*\
 buffer|0|and no other thread is in a method that these are in. If the semaphore counts items, they are idle.|take-*
 pooled|1|(threads: 6, maximumPoolSize 6), 2.3 MiB. 6 threads \"ship-*\" are blocked in Stuck$Prices.price(|refresh
 loops|0|Each thread has its own Stuck$Loop and waits for work|loop-*
+abandoned|1|for the ReentrantLock Stuck$Prices.lock, held by thread \"seat-0\". It waits|seat-0
+unlimited|0|They belong to a thread pool without a maximum (maximumPoolSize 2,147,483,647)|track-*
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
 screen_of second
@@ -75,11 +77,12 @@ for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
 for name in convoy-ok lock-ok classes-ok remote-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok \
-	gate-ok odd-ok pooled-ok loops-ok workers-ok outbox-ok finalizer-ok idle; do
+	gate-ok odd-ok pooled-ok loops-ok workers-ok outbox-ok finalizer-ok abandoned-ok \
+	unlimited-ok idle; do
 	screen_of $name
 	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \
 		-e 'Each thread has' -e 'they wait for' -e 'it waits for' \
-		-e 'of a pool wait' -e 'until ' -e 'Its ' screen.txt ||
+		-e 'of a pool wait' -e 'until ' -e 'Its ' -e 'without a maximum' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"
 	failed=1

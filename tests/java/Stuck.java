@@ -424,6 +424,37 @@ public class Stuck {
                 for (Thread t : workers) await(t, Thread.State.WAITING, "take");
                 break;
             }
+            /* A task ends without releasing a lock, or (ok) releases it. */
+            case "abandoned": {
+                pool("seat-", 1).submit(() -> {
+                    Prices.only.lock.lock();
+                    if (ok) Prices.only.lock.unlock();
+                    return null;
+                });
+                await(workers.get(0), Thread.State.WAITING, "take");
+                for (int i = 0; i < (ok ? 0 : 12); i++)
+                    await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
+                break;
+            }
+            /* Many threads of a pool without a maximum, or (ok) with one. */
+            case "unlimited": {
+                ExecutorService pool = ok ? pool("track-", 120) : Executors.newCachedThreadPool(r -> {
+                    workers.add(new Thread(r, "track-" + workers.size()));
+                    return workers.get(workers.size() - 1);
+                });
+                for (int i = 0; i < 120; i++) {
+                    pool.execute(() -> {
+                        byte[] page = new byte[20_000];
+                        try {
+                            Thread.sleep(1_000_000 + page.length);
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException(e);
+                        }
+                    });
+                }
+                for (Thread t : workers) await(t, Thread.State.TIMED_WAITING, "sleep");
+                break;
+            }
             default:
                 throw new IllegalArgumentException(what);
         }

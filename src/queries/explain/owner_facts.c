@@ -37,6 +37,8 @@
 #define FLOW_MIN 100
 /* A limit of at least this number of seconds, milliseconds or entries counts as no limit. */
 #define LIMIT_NONE INT32_MAX
+/* A map with this many times the number of entries that its own field allows exceeds its limit. */
+#define EXCEEDED 2
 
 /* Parts of field names, in lower case. */
 static const char *const size_words[] = { "maxsize",   "maximumsize", "maxentries", "maxelements",
@@ -58,6 +60,10 @@ static const char *const no_limit_words[] = { "count", "num",     "total",  "las
  * a limit that was reached.
  */
 static const char *const full_words[] = { "max", "limit", "capacity", "bound", NULL };
+/* Such a field does not limit the number of entries if its name contains one of these words. */
+static const char *const unit_words[] = { "byte",   "maxmb",  "maxkb", "sizemb", "sizekb", "mega",
+					  "weight", "maxage", "time",  "second", "mill",   "minute",
+					  "hour",   "days",   "idle",  "leng",   "init",   NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
 static const char *const auto_words[] = { "autoreset", "autoclean", "autopurge", NULL };
@@ -83,6 +89,7 @@ struct owners {
 	const char *class_name; /* class name of the owner, without its package */
 	/* whether the object is the nearest owner, or has the settings of the nearest owner */
 	bool is_nearest;
+	bool is_itself; /* whether the object is the collection */
 	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;
@@ -164,6 +171,7 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	const bool is_size = has_word(lower, size_words), is_life = has_word(lower, life_words);
 	const struct base_number plain = base_number(number < 0 ? 0 : (uint64_t)number);
 	const char *text = number < 0 ? "-1" : plain.text;
+	const double entries = o->out->figures[EXPLAIN_FACT_entries].number;
 
 	while (per && !isupper((unsigned char)per[3]))
 		per = strstr(per + 3, "Per");
@@ -180,9 +188,11 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
 		say(o, EXPLAIN_FACT_bound, name, text);
 	}
-	if ((double)number == o->out->figures[EXPLAIN_FACT_entries].number && number >= FLOW_MIN &&
-	    has_word(lower, full_words))
-		say(o, EXPLAIN_FACT_full, name, text);
+	if (number >= FLOW_MIN && has_word(lower, full_words) &&
+	    ((double)number == entries || (o->is_itself && (double)number * EXCEEDED <= entries &&
+					   !has_word(lower, unit_words))))
+		say(o, (double)number == entries ? EXPLAIN_FACT_full : EXPLAIN_FACT_exceeded, name,
+		    text);
 	if (number == 0 && strcmp(lower, "requested") == 0)
 		say(o, EXPLAIN_FACT_demand, name, text);
 	look_at_flow(o, field, number);
@@ -371,6 +381,7 @@ int explain_owner_facts(const struct session *session, uint32_t ix, bool is_larg
 		    !(rule && rule->kind == HEAP_QUEUE) &&
 		    !heap_is_platform_class(heap_class_name(heap, class_no))) {
 			o.is_nearest = !owners;
+			o.is_itself = !i && rule;
 			TRY(read_owner(&o, is_class ? HEAP_NONE : ix, class_no, err));
 			/* Objects of a library may be nearer than the owner of the field. */
 			TRY(has_field(&o, is_class ? HEAP_NONE : ix, &is_holder, err));

@@ -59,6 +59,13 @@
 #define FACTS_FAR_LARGER 10
 #define FACTS_MODERATE 100
 #define FACTS_LARGE_BYTES 1024
+/*
+ * The largest collection is described if it retains at least 1/FACTS_PART of the suspect or, in a
+ * group, of a member of average size. Nearly all members of a group are smaller than FACTS_UNUSUAL
+ * times the average, so a collection of this size shows nothing about them.
+ */
+#define FACTS_PART 20
+#define FACTS_UNUSUAL 2
 /* Minimum number of collections from which nothing was ever removed. */
 #define FACTS_FILLED_MIN 500
 /*
@@ -911,6 +918,22 @@ static int count(struct held_walk *w, const struct analysis_suspect *s, struct e
 	return HDB_OK;
 }
 
+/* Forgets the largest collection if it is too small, or too large, to explain the suspect. */
+static int check_largest(struct held_walk *w, const struct analysis_suspect *s,
+			 struct hdb_error *err)
+{
+	const bool is_group = s->ix == HEAP_NONE;
+	const double whole = w->whole / (double)(is_group && s->count ? s->count : 1);
+	uint64_t bytes;
+
+	TRY_FOUND(w->largest_ix == HEAP_NONE ? HDB_NOTFOUND : HDB_OK);
+	TRY(derive_retained(w->session->derive, w->largest_ix, &bytes, err));
+	if ((double)bytes * FACTS_PART < whole ||
+	    (is_group && (double)bytes > whole * FACTS_UNUSUAL))
+		w->largest_ix = HEAP_NONE;
+	return HDB_OK;
+}
+
 static int walk(struct held_walk *w, const struct analysis_suspect *s, struct explain_facts *out,
 		struct hdb_error *err)
 {
@@ -922,6 +945,7 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 		w->largest_ix = w->larger_ix;
 	if (w->most_ix != HEAP_NONE)
 		w->largest_ix = w->most_ix;
+	TRY(check_largest(w, s, err));
 	TRY(find_heavy(w, out, err));
 	if (w->largest_ix != HEAP_NONE) {
 		TRY(name_field(w, out, err));

@@ -6,6 +6,7 @@
 
 #include "analysis/describe.h"
 #include "heap/threads.h"
+#include "queries/leaks/leak_stuck_private.h"
 #include "queries/objects/thread_waits.h"
 
 #include <assert.h>
@@ -122,6 +123,27 @@ static void find_common(const struct incidents *n, size_t no, struct leak_incide
 	}
 }
 
+/* Sets the slow call that threads of the incident are in. A thread in native code is RUNNABLE. */
+static int find_call(const struct incidents *n, size_t no, struct leak_incident *out,
+		     struct hdb_error *err)
+{
+	uint64_t looked = 0;
+
+	for (size_t i = 0; i < n->members.count && looked < PLACES_MAX; i++) {
+		const struct member *m = base_vec_at(&n->members, struct member, i);
+		struct stuck_place place = { .is_idle = false };
+
+		if (m->incident != no || m->wait.state.name != out->state)
+			continue;
+		TRY(leak_find_call(n->q->heap, m->wait.trace_serial, &place, err));
+		if (looked++ == 0)
+			memcpy(out->call, place.call, sizeof(out->call));
+		else if (strcmp(out->call, place.call) != 0)
+			out->call[0] = '\0';
+	}
+	return HDB_OK;
+}
+
 static void release(struct incidents **n)
 {
 	if (*n) {
@@ -154,6 +176,8 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 	*out = n->list[best];
 	assert(out->count > 0);
 	find_common(n, best, out);
+	if (out->state && strcmp(out->state, "RUNNABLE") == 0)
+		TRY(find_call(n, best, out, err));
 	/* `members` is only an evenly spaced sample of a large group. */
 	if (suspect->members.count < suspect->count) {
 		out->bytes = out->bytes / out->count;

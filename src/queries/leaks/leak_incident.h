@@ -23,6 +23,8 @@ struct leak_incident {
 	 */
 	char pattern[LEAK_PATTERN_MAX];
 	char frame[LEAK_FRAME_MAX]; /* "a.Job.run(Job.java:7)", "" if unknown */
+	/* slow call that threads in the state RUNNABLE are in, such as "socket read", or "" */
+	char call[LEAK_FRAME_MAX];
 	/* most frequent state, as in java.lang.Thread.State, or NULL if unknown */
 	const char *state;
 	uint32_t example_ix; /* one of the threads */

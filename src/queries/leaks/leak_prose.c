@@ -178,7 +178,8 @@ void leak_holder_text(const struct leak_holder *h, struct base_text to)
 		break;
 	}
 	if (h->is_thread_local && h->threads)
-		add(to, " of %" PRIu64 " thread%s", h->threads, h->threads == 1 ? "" : "s");
+		add(to, " of %s thread%s", base_number(h->threads).text,
+		    h->threads == 1 ? "" : "s");
 	else if (h->is_thread_local)
 		add(to, " of thread %s", h->thread);
 }
@@ -457,11 +458,14 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	if (incident->blocker_ix != HEAP_NONE && incident->blocked < incident->count)
 		add(to, "%s of them ",
 		    incident->blocked ? base_number(incident->blocked).text : "most");
-	add(to, "%s", word);
+	/* A thread that waits for a socket is RUNNABLE, but does not run. */
+	add(to, "%s", incident->call[0] && incident->frame[0] ? "" : word);
 	if (incident->frame[0]) {
-		add(to, " in ");
+		add(to, incident->call[0] ? "in " : " in ");
 		query_leak_add_short(to, incident->frame);
 	}
+	if (incident->call[0])
+		add(to, " (%s)", incident->call);
 	if (incident->blocker_ix != HEAP_NONE)
 		TRY(add_blocker(q, incident, to, err));
 	add(to, "%s", is_subject ? "," : "");

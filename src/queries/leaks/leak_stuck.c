@@ -25,6 +25,8 @@
  * for.
  */
 #define TASKS_MAX 100000u
+/* Minimum number of threads of a pool without a maximum. */
+#define POOL_LARGE 100u
 /* Maximum number of completions of a future to examine. */
 #define COMPLETIONS_MAX 16u
 /* Maximum number of frames of a stack to compare with that of a thread that waits for a permit. */
@@ -199,10 +201,59 @@ static int look_at_queue(struct stuck *s, uint32_t pool_ix, uint64_t *tasks, str
 
 /* ---- findings ---- */
 
+/*
+ * Finds the first object or class that refers to an object and is of a class or, if class_name is
+ * NULL, belongs to the application. Sets *out to HEAP_NONE if there is none.
+ */
+static int find_referrer(struct stuck *s, uint32_t ix, const char *class_name, uint32_t *out,
+			 struct hdb_error *err)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
+	struct heap *heap = s->q->heap;
+
+	*out = HEAP_NONE;
+	TRY(derive_referrers_of(s->q->derive, ix, REFERRERS_MAX, &referrers, err));
+	for (size_t i = 0; i < referrers.count && *out == HEAP_NONE; i++) {
+		const uint32_t referrer_ix = *base_vec_at(&referrers, uint32_t, i);
+		struct heap_object object;
+		const char *name;
+
+		TRY(heap_object(heap, referrer_ix, &object, err));
+		name = heap_class_name(heap, heap_known_class(&object));
+		if (class_name ? strcmp(name, class_name) == 0 : heap_is_own_class(name))
+			*out = referrer_ix;
+	}
+	return HDB_OK;
+}
+
+/* Writes the field of the application that holds the semaphore or lock of a Sync, or "". */
+static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, struct base_text to,
+		     struct hdb_error *err)
+{
+	struct analysis_link link;
+	struct heap_object object;
+	uint32_t ix, holder_ix;
+
+	to.buf[0] = '\0';
+	TRY(find_referrer(s, sync_ix, class_name, &ix, err));
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(find_referrer(s, ix, NULL, &holder_ix, err));
+	if (holder_ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(s->q->heap, holder_ix, &object, err));
+	TRY(analysis_link_find(&s->q->session, holder_ix, ix, &link, err));
+	if (link.count)
+		(void)snprintf(to.buf, to.size, " %s.%s",
+			       heap_class_name(s->q->heap, heap_known_class(&object)),
+			       analysis_link_name(&link));
+	return HDB_OK;
+}
+
 /* Writes the sentence about threads that wait for locks of another thread. */
 static void say_lock(struct heap *heap, const struct stuck_group *c,
 		     const struct stuck_place *place, const struct stuck_place *owner,
-		     struct bytes *to)
+		     const char *field, struct bytes *to)
 {
 	const struct query_wait *first = c->members->wait;
 	const char *lock =
@@ -219,14 +270,17 @@ static void say_lock(struct heap *heap, const struct stuck_group *c,
 		bytes_format(to, "%s are", c->has_finalizer ? ", \"Finalizer\" among them," : "");
 	bytes_string(to, is_monitor ? " blocked" : " waiting");
 	leak_add_place(place, to);
-	bytes_format(to, ": %s for %s%.*s, held by thread \"%s\"",
+	bytes_format(to, ": %s for %s%.*s%s, held by thread \"%s\"",
 		     c->count == 1 ? "it waits" : "they wait",
 		     !lock[0]   ? "a lock" :
 		     is_monitor ? "the monitor of " :
 				  "the ",
-		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, owner->name);
+		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, field,
+		     owner->name);
 	leak_add_place(owner, to);
-	bytes_string(to, ".");
+	bytes_string(to, c->is_abandoned ? ". It waits for the next task of its pool, so the task "
+					   "that took the lock has ended without releasing it." :
+					   ".");
 }
 
 /*
@@ -268,6 +322,24 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l,
 	return NULL;
 }
 
+/* Sets the explanation of a finding. `threads` are the threads to look at. */
+static int set_finding(struct leak_finding *f, const struct explain_rule *rule, uint32_t ix,
+		       struct bytes *says, const char *threads, struct hdb_error *err)
+{
+	bytes_add(says, "", 1);
+	if (says->failed)
+		return hdb_fail_memory(err, "a string", says->size);
+	f->answer.retained_bytes = f->suspect.retained_bytes;
+	f->answer.holds[0] = '\0';
+	f->answer.ix = ix; /* kept_ix remains the object that a rule explained */
+	f->answer.rule = rule;
+	f->answer.says[0] = '\0';
+	query_leak_add_short(BASE_TEXT(f->answer.says), says->data);
+	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
+	(void)snprintf(f->threads, sizeof(f->threads), "%s", threads);
+	return HDB_OK;
+}
+
 int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *says,
 		   const char *threads, struct hdb_error *err)
 {
@@ -279,6 +351,7 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 			  c->kind == CROWD_READ_LOCK ? "lock-upgrade" :
 			  c->kind == CROWD_CLASS     ? "class-initialization" :
 			  c->has_finalizer           ? "blocked-finalizer" :
+			  c->is_abandoned            ? "lock-not-released" :
 						       "blocked-threads");
 	struct explain_answer answer = { .ix = ix, .kept_ix = ix };
 	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
@@ -292,29 +365,44 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 	if (f && f->answer.rule && c->kind == CROWD_PERMITS)
 		f = NULL;
 	s->added++;
-	bytes_add(says, "", 1);
-	if (says->failed)
-		return hdb_fail_memory(err, "a string", says->size);
 	if (!f || f->is_fault) {
 		TRY(derive_retained(s->q->derive, ix, &answer.retained_bytes, err));
 		TRY(leak_findings_add(s->q, s->l, &answer, &f, err));
 	}
 	if (!f->answer.rule)
 		f->answer.kept_ix = ix;
-	f->answer.retained_bytes = f->suspect.retained_bytes;
-	f->answer.holds[0] = '\0';
-	f->answer.ix = ix; /* kept_ix remains the object that a rule explained */
-	f->answer.rule = rule;
-	f->answer.says[0] = '\0';
-	query_leak_add_short(BASE_TEXT(f->answer.says), says->data);
-	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
-	(void)snprintf(f->threads, sizeof(f->threads), "%s", threads);
-	return HDB_OK;
+	return set_finding(f, rule, ix, says, threads, err);
 }
 
-static int report_locks(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
+/*
+ * Determines whether the owner of a lock waits for the next task of its pool. Its stack contains no
+ * method of the application or a library, so the task that took the lock has ended. Then also
+ * writes the field of the application that holds the lock.
+ */
+static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_place *owner,
+			  struct base_text field, struct hdb_error *err)
+{
+	const struct query_wait *first = c->members->wait;
+	char lock[LEAK_NAME_MAX_BYTES];
+	uint32_t pool_ix;
+
+	field.buf[0] = '\0';
+	TRY_FOUND(!owner->frame[0] && strcmp(owner->call, "waiting") == 0 && !first->is_monitor &&
+				  first->lock_ix != HEAP_NONE ?
+			  pool_of(s->q->heap, c->members->key_ix, &pool_ix, err) :
+			  HDB_NOTFOUND);
+	c->is_abandoned = true;
+	owner->call[0] = '\0';
+	(void)snprintf(lock, sizeof(lock), "%s", heap_class_name_of(s->q->heap, first->lock_ix));
+	lock[strcspn(lock, "$")] = '\0';
+	return name_lock(s, first->lock_ix, lock, field, err);
+}
+
+static int report_locks(struct stuck *s, const struct stuck_group *crowd, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	struct stuck_group copy = *crowd, *c = &copy;
+	char field[LEAK_NAME_MAX_BYTES];
 	const struct leak_finding *backlog =
 		c->has_finalizer ? finding_about(s->l, HEAP_NONE) : NULL;
 	struct stuck_place owner, place;
@@ -324,11 +412,12 @@ static int report_locks(struct stuck *s, const struct stuck_group *c, struct hdb
 	TRY(leak_find_owner(s, c->members->key_ix, &owner, err));
 	if (owner.is_idle || (c->count < CROWD_LEAST && !owner.call[0] && !c->has_finalizer))
 		return HDB_OK;
+	TRY(find_abandoned(s, c, &owner, BASE_TEXT(field), err));
 	TRY(leak_describe(s->q, c, false, &place, err));
 	if (backlog && !backlog->is_fault)
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
-	say_lock(s->q->heap, c, &place, &owner, &text);
+	say_lock(s->q->heap, c, &place, &owner, field, &text);
 	return leak_add_stuck(s, c, &text, owner.name, err);
 }
 
@@ -395,6 +484,31 @@ static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_e
 	return HDB_OK;
 }
 
+/*
+ * Explains a group of many threads that belong to a pool without a maximum. Each task that such a
+ * pool gets while its threads are busy creates another thread.
+ */
+static int report_unlimited(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
+{
+	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
+	struct leak_finding *f;
+	struct stuck_place place;
+	int64_t most = 0;
+
+	TRY_FOUND(heap_path_number(s->q->heap, c->members->key_ix, "maximumPoolSize", &most, err));
+	f = most == INT32_MAX && c->count >= POOL_LARGE ? finding_of_threads(s->l, c) : NULL;
+	if (!f)
+		return HDB_OK;
+	TRY(leak_describe(s->q, c, false, &place, err));
+	if (!place.frame[0])
+		return HDB_OK;
+	bytes_string(&text, "They belong to a thread pool without a maximum (maximumPoolSize "
+			    "2,147,483,647), which creates a thread for each task while all others "
+			    "are busy.");
+	return set_finding(f, leak_rule("unlimited-pool"), c->members->key_ix, &text,
+			   place.is_pattern ? place.name : "", err);
+}
+
 static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
@@ -404,7 +518,7 @@ static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_
 	struct stuck_place place;
 
 	if (!f && (!may_starve || s->added >= STUCK_MAX))
-		return HDB_OK;
+		return report_unlimited(s, c, err);
 	if (may_starve)
 		TRY(look_at_queue(s, c->members->key_ix, &tasks, err));
 	TRY(leak_describe(s->q, c, f != NULL, &place, err));
@@ -526,55 +640,6 @@ static int are_lost(struct stuck *s, const struct stuck_group *c, bool *out, str
 					  err));
 	}
 	*out = !is_other;
-	return HDB_OK;
-}
-
-/*
- * Finds the first object or class that refers to an object and is of a class or, if class_name is
- * NULL, belongs to the application. Sets *out to HEAP_NONE if there is none.
- */
-static int find_referrer(struct stuck *s, uint32_t ix, const char *class_name, uint32_t *out,
-			 struct hdb_error *err)
-{
-	BASE_SCOPED(base_vec_release) struct base_vec referrers = { 0 };
-	struct heap *heap = s->q->heap;
-
-	*out = HEAP_NONE;
-	TRY(derive_referrers_of(s->q->derive, ix, REFERRERS_MAX, &referrers, err));
-	for (size_t i = 0; i < referrers.count && *out == HEAP_NONE; i++) {
-		const uint32_t referrer_ix = *base_vec_at(&referrers, uint32_t, i);
-		struct heap_object object;
-		const char *name;
-
-		TRY(heap_object(heap, referrer_ix, &object, err));
-		name = heap_class_name(heap, heap_known_class(&object));
-		if (class_name ? strcmp(name, class_name) == 0 : heap_is_own_class(name))
-			*out = referrer_ix;
-	}
-	return HDB_OK;
-}
-
-/* Writes the field of the application that holds the semaphore or lock of a Sync, or "". */
-static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, struct base_text to,
-		     struct hdb_error *err)
-{
-	struct analysis_link link;
-	struct heap_object object;
-	uint32_t ix, holder_ix;
-
-	to.buf[0] = '\0';
-	TRY(find_referrer(s, sync_ix, class_name, &ix, err));
-	if (ix == HEAP_NONE)
-		return HDB_OK;
-	TRY(find_referrer(s, ix, NULL, &holder_ix, err));
-	if (holder_ix == HEAP_NONE)
-		return HDB_OK;
-	TRY(heap_object(s->q->heap, holder_ix, &object, err));
-	TRY(analysis_link_find(&s->q->session, holder_ix, ix, &link, err));
-	if (link.count)
-		(void)snprintf(to.buf, to.size, " %s.%s",
-			       heap_class_name(s->q->heap, heap_known_class(&object)),
-			       analysis_link_name(&link));
 	return HDB_OK;
 }
 

@@ -44,6 +44,7 @@ struct stuck_group {
 	enum stuck_kind kind;
 	uint64_t count;
 	bool has_finalizer; /* whether the finalizer thread waits for the lock */
+	bool is_abandoned;  /* whether the task that took the lock has ended */
 };
 
 /* The location of one or more threads: their frame, and the call that they are in. */
