@@ -87,13 +87,19 @@ leaks()
 
 group=/sys/fs/cgroup/memory/heapdb-test-$$
 mkdir "$group" 2>/dev/null && echo 220M >"$group/memory.limit_in_bytes" || group=
-if [ "${HEAPDB_WATCH:-}" = full ]; then
-	[ ! -x "${JDK17:-}/bin/java" ] || { home=$JDK17; leaks 17; }
-	[ ! -x "${JDK21:-}/bin/java" ] || { home=$JDK21; leaks 21; }
-	[ ! -x "${JDK25:-}/bin/java" ] || { home=$JDK25; leaks 25; }
-else
-	leaks ''
-fi
+# Without JDKs in these variables, only the one found above.
+versions=
+[ "${HEAPDB_WATCH:-}" != full ] || versions="17 21 25"
+has_run=
+for version in $versions; do
+	eval "jdk=\${JDK$version:-}"
+	if [ -n "$jdk" ] && [ -x "$jdk/bin/java" ]; then
+		home=$jdk
+		leaks "$version"
+		has_run=1
+	fi
+done
+[ -n "$has_run" ] || leaks ''
 
 # A JVM of another user, and one with its own PID namespace and /tmp.
 other="setpriv --reuid=65534 --regid=65534 --clear-groups"

@@ -13,7 +13,7 @@ command -v zstd > /dev/null || { echo "no zstd here"; exit 77; }
 cd "$TMPDIR"
 failed=0 tried=0
 complain() { echo "FAILED: $*"; failed=1; }
-has_java() { [ -x "${JDK17:-}/bin/java" ] || { echo "no JDK17: $1 is left out"; return 1; }; }
+has_java() { [ -x "${JDK17:-/none}/bin/java" ] || { echo "no JDK17: $1 is left out"; return 1; }; }
 
 # take FILE: copies the dump to dump.hprof.
 take() {
