@@ -709,7 +709,7 @@ static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	char field[LEAK_NAME_MAX_BYTES] = "";
 	const uint32_t sync_ix = c->members->key_ix;
-	const struct query_wait *wait;
+	const struct query_wait *wait = c->members->wait;
 	struct heap_value state;
 	struct stuck_place place;
 	bool is_holder = false;
