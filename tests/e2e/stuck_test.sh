@@ -44,6 +44,7 @@ classes|1|thread \"tax-0\" is in Stuck$Rules.<clinit>(|tax-0
 classes|1|, thread \"tax-1\" in Stuck$Money.<clinit>(|tax-0
 remote|1|4 threads \"load-*\" are waiting in Stuck.remote(|load-0
 remote|1| until Stuck$Remote is initialized by thread \"load-0\" in Stuck$Prices.receive(|load-0
+export|0|Its thread \"export\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|export
 starved|1|All 4 threads \"quote-*\" of a pool wait in Stuck.lambda$|quote-*
 stages|1|for tasks in the queue of the same pool: no thread is left to run them. The queue has 4 tasks.|quote-*
 second|1|All 5 threads \"self-*\" of a pool wait in Stuck.lambda$|self-*
@@ -77,7 +78,7 @@ for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 	grep -qF -- "$text" screen.txt || { echo "FAILED: groups: no \"$text\""; cat screen.txt; failed=1; }
 done
 for name in convoy-ok lock-ok classes-ok remote-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok \
-	gate-ok odd-ok pooled-ok loops-ok workers-ok outbox-ok finalizer-ok abandoned-ok \
+	gate-ok odd-ok pooled-ok loops-ok workers-ok processes export-ok outbox-ok finalizer-ok abandoned-ok \
 	unlimited-ok idle; do
 	screen_of $name
 	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \

@@ -117,12 +117,14 @@ public class Stuck {
             return null;
         }
     }
+    static Process child;
     static class Loop implements Runnable {
         final BlockingQueue<Runnable> tasks;
         final byte[] buffer = new byte[20_000];
         Loop(BlockingQueue<Runnable> tasks) { this.tasks = tasks; }
         public void run() {
             try {
+                if (child != null) child.waitFor();
                 tasks.take().run();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
@@ -240,6 +242,15 @@ public class Stuck {
                 await(start("refresh", Prices.only::locked), Thread.State.RUNNABLE, "read");
                 for (int i = 0; i < (ok ? 2 : 6); i++)
                     await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
+                break;
+            /* A thread with many objects in a local variable reads from a socket, or (ok) waits. */
+            case "export":
+                await(start("export", () -> {
+                    List<byte[]> rows = new ArrayList<>();
+                    for (int i = 0; i < 3000; i++) rows.add(new byte[700]);
+                    if (ok) new CountDownLatch(1).await();
+                    return Prices.only.receive().hashCode() + rows.size();
+                }), ok ? Thread.State.WAITING : Thread.State.RUNNABLE, ok ? "await" : "read");
                 break;
             /* A reader asks for the write lock, which (ok) another thread holds, or for a limited time. */
             case "upgrade": {
@@ -379,9 +390,11 @@ public class Stuck {
                 for (Thread t : workers) await(t, Thread.State.BLOCKED, "price");
                 break;
             }
-            /* Each thread has its own loop, or (ok) all have one, or (workers) the loops share a queue. */
+            /* Each thread has its own loop, or (ok) all have one, the loops share a queue or run a process. */
             case "loops":
+            case "processes":
             case "workers": {
+                if (what.equals("processes")) child = new ProcessBuilder("sleep", "600").start();
                 BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
                 Loop one = new Loop(tasks);
                 for (int i = 0; i < 60; i++) {
@@ -392,7 +405,7 @@ public class Stuck {
                     t.setDaemon(true);
                     if (ok) kept.add(ThreadLocal.withInitial(() -> new byte[20_000]));
                     t.start();
-                    await(t, Thread.State.WAITING, "take");
+                    await(t, Thread.State.WAITING, child != null ? "waitFor" : "take");
                 }
                 break;
             }
@@ -465,6 +478,7 @@ public class Stuck {
         fill(ok ? args[0].substring(0, args[0].length() - 3) : args[0], ok);
         ManagementFactory.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class)
             .dumpHeap(args[1], true);
+        if (child != null) child.destroy();
         Runtime.getRuntime().halt(0);
     }
 }

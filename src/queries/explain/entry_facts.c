@@ -47,6 +47,8 @@
 #define ENTRIES_COUNTED 1000000u
 /* Minimum number of letters of a name that ends with a number, which may be one of a fixed set. */
 #define NAME_LETTERS_MIN 3u
+/* Maximum length of an array that is part of a key, to compare its content. */
+#define ARRAY_ELEMENTS 256u
 /* Minimum average number of keys per form. */
 #define FORM_KEYS 20u
 
@@ -55,9 +57,24 @@ bool entry_is_own(struct heap *heap, uint32_t class_no)
 	return heap_is_own_class(heap_class_name(heap, class_no));
 }
 
+/* Hashes the content of an array of numbers. Leaves the hash of a long array as it is. */
+static int hash_array(const struct looking *l, const struct heap_object *object, uint64_t *out,
+		      struct hdb_error *err)
+{
+	uint64_t bits[ARRAY_ELEMENTS];
+	struct heap_slice slice = { .bits = bits, .room = ARRAY_ELEMENTS };
+
+	if (object->length > ARRAY_ELEMENTS)
+		return HDB_OK;
+	TRY(heap_elements(l->session->heap, object->ix, 0, &slice, err));
+	*out = XXH3_64bits_withSeed(bits, slice.done * sizeof(bits[0]),
+				    base_hash_seed() + object->class_no);
+	return HDB_OK;
+}
+
 /*
- * Hashes the content of a string, or the ID of another object. Sets *out to 0 if the object stands
- * for the absence of a value, such as Optional.empty or an empty list.
+ * Hashes the content of a string or, for a key, of an array, or the ID of another object. Sets *out
+ * to 0 if the object stands for the absence of a value, such as Optional.empty or an empty list.
  */
 static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t *out,
 		   struct hdb_error *err)
@@ -71,6 +88,8 @@ static int hash_of(const struct looking *l, uint64_t bits, bool is_key, uint64_t
 	TRY_FOUND(heap_find(heap, bits, &ix, err));
 	if (!heap_is_string(heap, ix)) {
 		TRY(heap_object(heap, ix, &object, err));
+		if (is_key && object.kind == STORE_PRIMITIVE_ARRAY)
+			return hash_array(l, &object, out, err);
 		*out = is_key || entry_is_own(heap, object.class_no) ? bits : 0;
 		return HDB_OK;
 	}
@@ -304,6 +323,25 @@ static int add_key_field(struct looking *l, uint32_t no, const struct heap_field
 	return entry_add(l, KEY_LEVEL + no, HEAP_NONE, part, err);
 }
 
+/* Records the first field of a key that is an array of numbers. */
+static int add_array_field(struct looking *l, const struct heap_fields *at, struct hdb_error *err)
+{
+	struct heap_object object;
+	char name[EXPLAIN_CONTENT_MAX];
+
+	if (l->array[0])
+		return HDB_OK;
+	TRY_FOUND(heap_find(l->session->heap, at->value.bits, &object.ix, err));
+	TRY(heap_object(l->session->heap, object.ix, &object, err));
+	if (object.kind != STORE_PRIMITIVE_ARRAY)
+		return HDB_OK;
+	TRY(heap_text(l->session->heap, at->field.name_text, name, sizeof(name), err));
+	(void)snprintf(l->array, sizeof(l->array), "the field %.60s (%s) of %.90s", name,
+		       heap_class_name(l->session->heap, object.class_no),
+		       explain_short_class(l->session->heap, l->key_class));
+	return HDB_OK;
+}
+
 /*
  * Adds a key of an application class, with the hash of all its fields. Keys with equal fields are
  * expected to be equal.
@@ -326,6 +364,7 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 		if (fields.value.type == HPROF_OBJECT && part) {
 			TRY(entry_add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
+			TRY(add_array_field(l, &fields, err));
 		}
 		if (no < KEY_FIELDS && l->is_map)
 			TRY(add_key_field(l, no, &fields, part, err));
@@ -355,6 +394,19 @@ static int add_platform(struct looking *l, uint32_t ix, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/* Adds a key that is an array of numbers. */
+static int add_array_key(struct looking *l, const struct heap_object *object, struct hdb_error *err)
+{
+	struct feature key = { .entry = l->entries, .ix = object->ix, .hash = object->ix };
+
+	if (l->key_class == HEAP_NONE)
+		l->key_class = object->class_no;
+	TRY(hash_array(l, object, &key.hash, err));
+	(void)snprintf(l->array, sizeof(l->array), "each key (%s)",
+		       heap_class_name(l->session->heap, object->class_no));
+	return base_vec_push(&l->keys, &key, sizeof(key), err);
+}
+
 /* Examines the key or the value of an entry. */
 static int look_at(struct looking *l, const struct heap_value *value, bool is_key,
 		   struct hdb_error *err)
@@ -374,6 +426,8 @@ static int look_at(struct looking *l, const struct heap_value *value, bool is_ke
 		TRY(add_platform(l, ix, err));
 	if (!is_key && heap_collection_rule(heap, object.class_no))
 		return entry_add_collection(l, ix, err);
+	if (is_key && object.kind == STORE_PRIMITIVE_ARRAY)
+		return add_array_key(l, &object, err);
 	if (object.kind != STORE_INSTANCE || (is_key && !entry_is_own(heap, object.class_no)))
 		return HDB_OK;
 	if (l->is_list && !heap_is_platform_class(heap_class_name(heap, object.class_no))) {
@@ -751,6 +805,8 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 	explain_fact_set(out, EXPLAIN_FACT_key_percent, same * 100 / (double)l->keys.count);
 	explain_fact_set(out, EXPLAIN_FACT_repeated_percent,
 			 repeated * 100 / (double)l->keys.count);
+	if (l->array[0])
+		explain_fact_text(out, EXPLAIN_FACT_key_array, l->array);
 	explain_fact_text(out, EXPLAIN_FACT_key_kind,
 			  l->key_class == HEAP_NONE ?
 				  "String" :

@@ -51,8 +51,8 @@ static const char *const end_time_fields[] = { "end",        "ended",      "endT
 static const char *const finished_states[] = { "done",      "finished", "completed", "processed",
 					       "delivered", "closed",   "expired",   "cancelled",
 					       "failed",    "stopped",  "succeeded", "terminated" };
-static const char *const open_states[] = { "pending",     "waiting", "queued",
-					   "in_progress", "running", "started" };
+static const char *const open_states[] = { "pending", "waiting", "queued",   "in_progress",
+					   "running", "started", "not_ended" };
 
 /* Names of numeric fields that count the uses of a value. */
 static const char *const use_count_fields[] = { "count",    "hits",     "uses",

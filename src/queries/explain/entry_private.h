@@ -105,6 +105,8 @@ struct looking {
 	 * as keys
 	 */
 	bool has_keys;
+	/* "each key (byte[])", or the field of the keys that is an array, or "" */
+	char array[2 * EXPLAIN_CONTENT_MAX];
 	const char *noun; /* "keys" or "elements" */
 	uint32_t uuids;   /* number of keys that are random UUIDs */
 	/*

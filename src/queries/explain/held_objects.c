@@ -122,15 +122,20 @@ static int look_at_error(struct held_walk *w, const struct held_node *node, stru
 static int look_at_task(struct held_walk *w, const struct held_node *node, bool is_timer,
 			struct hdb_error *err)
 {
+	const struct held_addend task = { .class_no = node->class_no, .weight = node->weight };
 	uint64_t state, period, time, runner;
 
 	TRY(held_field(w, node->ix, "state", &state, err));
 	TRY(held_field(w, node->ix, "period", &period, err));
-	TRY(held_field(w, node->ix, "time", &time, err));
+	TRY(held_field(w, node->ix, is_timer ? "nextExecutionTime" : "time", &time, err));
 	TRY(held_field(w, node->ix, "runner", &runner, err));
 	w->periodic += period ? node->weight : 0;
-	held_add(&w->tasks,
-		 &(struct held_addend){ .class_no = node->class_no, .weight = node->weight });
+	held_add(&w->tasks, &task);
+	/* state NEW of FutureTask, SCHEDULED of TimerTask */
+	if (state == (is_timer ? 1 : 0) && time && !period)
+		held_add(&w->scheduled, &task);
+	if (is_timer && state == 1 && (!w->due_ms || time < w->due_ms))
+		w->due_ms = time;
 	/* states CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
 	if (is_timer ? state == 3 : state >= 4 && state <= 6)
 		w->cancelled += node->weight;

@@ -101,7 +101,8 @@ struct held_walk {
 	/* the first collection with a moderate number of entries, if none has many */
 	uint32_t larger_ix;
 	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
-		references, views, futures, tasks, filled, suspended, self_kept;
+		references, views, futures, tasks, scheduled, filled, suspended, self_kept;
+	uint64_t due_ms;        /* when the first TimerTask is due, or 0 */
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders; /* number of closed class loaders */

@@ -13,7 +13,10 @@
 #include "analysis/describe.h"
 #include "base/error.h"
 #include "heap/collections/collections.h"
+#include "heap/heap_database.h"
 #include "heap/platform_classes.h"
+#include "heap/threads.h"
+#include "queries/explain/entry_private.h"
 #include "queries/explain/held_private.h"
 #include "queries/inspect/inspect.h"
 
@@ -607,6 +610,18 @@ static void set_suspended(const struct held_walk *w, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_suspended_label, label);
 }
 
+/* Reports when the first TimerTask is due. */
+static void set_due(const struct held_walk *w, struct explain_facts *out)
+{
+	const uint64_t now_ms = heap_meta_number(w->session->heap, "dump.timestamp_ms", 0);
+	char text[EXPLAIN_CONTENT_MAX];
+
+	if (!now_ms || w->due_ms <= now_ms)
+		return;
+	entry_age_text(w->due_ms - now_ms, BASE_TEXT(text));
+	explain_fact_text(out, EXPLAIN_FACT_due, text);
+}
+
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
 {
 	const struct {
@@ -620,19 +635,13 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 			EXPLAIN_FACT_##count, EXPLAIN_FACT_##kind \
 		} \
 	}
-		TALLY(empties, empties, empty_kind),
-		TALLY(boxes, boxes, box_kind),
-		TALLY(errors, errors, error_kind),
-		TALLY(references, references, reference_kind),
-		TALLY(views, views, view_kind),
-		TALLY(futures, futures, COUNT),
-		TALLY(tasks, tasks, COUNT),
-		TALLY(slack, slack, slack_kind),
-		TALLY(small, small, small_kind),
-		TALLY(near, near, near_kind),
-		TALLY(direct, direct, COUNT),
-		TALLY(suspended, suspended, COUNT),
-		TALLY(self_kept, self_kept, self_kept_kind),
+		TALLY(empties, empties, empty_kind), TALLY(boxes, boxes, box_kind),
+		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
+		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
+		TALLY(tasks, tasks, COUNT),          TALLY(scheduled, scheduled, scheduled_kind),
+		TALLY(slack, slack, slack_kind),     TALLY(small, small, small_kind),
+		TALLY(near, near, near_kind),        TALLY(direct, direct, COUNT),
+		TALLY(suspended, suspended, COUNT),  TALLY(self_kept, self_kept, self_kept_kind),
 	};
 
 	if (w->all.bytes <= 0)
@@ -643,6 +652,7 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 	set_rooms(w, out);
 	set_growth(w, out);
 	set_suspended(w, out);
+	set_due(w, out);
 	held_set(out, EXPLAIN_FACT_suppressed, w->suppressed, false);
 	held_set(out, EXPLAIN_FACT_open_futures, w->open_futures, w->is_about);
 	held_set(out, EXPLAIN_FACT_waited, w->waited, w->is_about);

@@ -20,6 +20,10 @@
  */
 #define BELOW_STEPS 16u
 #define BELOW_PART 3u
+/* Maximum number of dominators above a fault that are compared with the suspects. */
+#define ABOVE_STEPS 256u
+/* A fault is left out if it retains less than this fraction (divisor) of a suspect above it. */
+#define SMALL_PART 10u
 /* Share of the maximum heap size from which a heap counts as nearly full. */
 #define FULL_PERCENT 70
 
@@ -227,6 +231,33 @@ static void merge_fault(struct leak_finding *f, const struct query_leak_fault *f
 	f->answer.says[f->answer.rule_length] = '\0';
 }
 
+/*
+ * Sets *out to whether a fault without a limit is a small part of a suspect that is explained in
+ * this way itself.
+ */
+static int is_part(struct query *q, const struct leak_findings *l,
+		   const struct query_leak_fault *fault, bool *out, struct hdb_error *err)
+{
+	uint32_t ix = fault->answer.ix, above;
+
+	*out = false;
+	for (unsigned step = 0; step < ABOVE_STEPS && !*out; step++, ix = above) {
+		for (size_t i = 0; i < l->suspects.count && !*out; i++) {
+			const struct explain_rule *rule = leak_finding_at(l, i)->answer.rule;
+
+			*out = l->suspects.list[i].ix == ix && rule &&
+			       rule->verdict == EXPLAIN_UNBOUNDED &&
+			       fault->answer.rule->verdict == EXPLAIN_UNBOUNDED &&
+			       fault->answer.retained_bytes <
+				       l->suspects.list[i].retained_bytes / SMALL_PART;
+		}
+		TRY(derive_dominator(q->derive, ix, &above, err));
+		if (above == HEAP_NONE || above == ix)
+			return HDB_OK;
+	}
+	return HDB_OK;
+}
+
 /* Adds a fault unless a suspect with the same rule already reports it. */
 static int add_fault(struct query *q, struct leak_findings *l, const struct query_leak_fault *fault,
 		     struct hdb_error *err)
@@ -235,8 +266,11 @@ static int add_fault(struct query *q, struct leak_findings *l, const struct quer
 	struct leak_finding *new, *same = NULL;
 	struct heap_object object;
 	size_t said = 0;
-	bool may_merge;
+	bool may_merge, is_below;
 
+	TRY(is_part(q, l, fault, &is_below, err));
+	if (is_below)
+		return HDB_OK;
 	TRY(heap_object(q->heap, fault->answer.ix, &object, err));
 	may_merge = fault->answer.rule->verdict == EXPLAIN_LEAK &&
 		    !heap_has_superclass(q->heap, object.class_no, "java.lang.ClassLoader");
@@ -301,8 +335,10 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	const struct explain_flag *flag = &owner->flag;
 	/* a single element that is just being closed is not a leak */
 	const bool are_closed = flag->closed > 1 && flag->closed * 2 > flag->objects;
+	const bool is_zlib = kind == LEAK_OUTSIDE_ZLIB;
 	const struct explain_rule *by = leak_rule(are_closed ? "closed-memory-owners" :
 						  is_direct  ? "direct-memory-owner" :
+						  is_zlib    ? "zlib-owner" :
 							       "mapped-memory-owner");
 	struct query_leak_fault fault = {
 		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix },
@@ -327,9 +363,11 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 		fault.answer.says, sizeof(fault.answer.says),
 		"%s hold%s %s%s outside the heap, in %s%s %s%s%s%s%s.", text,
 		owner->is_several ? "" : "s", owner->at_least, base_size(owner->bytes).text,
-		owner->at_least, base_number(owner->count).text,
-		is_direct ? "direct buffer" : "mapped file", owner->count == 1 ? "" : "s",
-		field[0] ? " (" : "", field, field[0] ? ")" : "");
+		is_zlib ? "" : owner->at_least, base_number(owner->count).text,
+		is_direct ? "direct buffer" :
+		is_zlib   ? "Deflaters and Inflater" :
+			    "mapped file",
+		owner->count == 1 ? "" : "s", field[0] ? " (" : "", field, field[0] ? ")" : "");
 	if (are_closed && used < sizeof(fault.answer.says))
 		(void)snprintf(fault.answer.says + used, sizeof(fault.answer.says) - used,
 			       " In %s%s%s elements, %s is %s: they are no longer in use but have "
@@ -342,6 +380,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", by->advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));
+	leak_finding_at(l, l->list.count - 1)->is_of_library = heap_is_library_class(owner->owner);
 	l->suspects.is_outside_listed |= is_direct;
 	return HDB_OK;
 }
@@ -417,6 +456,15 @@ int leak_findings_find(struct query *q, struct leak_findings *l, struct hdb_erro
 	return leak_stuck_find(q, l, err);
 }
 
+/* Returns whether a rule accuses the largest suspect. */
+static bool is_explained(const struct leak_findings *l)
+{
+	const struct explain_rule *rule =
+		l->suspects.count ? leak_finding_at(l, 0)->answer.rule : NULL;
+
+	return rule && rule->verdict != EXPLAIN_OBSERVED && rule->verdict != EXPLAIN_BY_DESIGN;
+}
+
 enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_finding *f)
 {
 	const bool is_leak = f->answer.rule && f->answer.rule->verdict == EXPLAIN_LEAK;
@@ -425,8 +473,11 @@ enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_f
 
 	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return LEAK_PLACE_BY_DESIGN;
-	/* Memory outside the heap is ranked with the sizes of suspects. */
-	if (f->outside_bytes &&
+	/*
+	 * Memory outside the heap is ranked with the sizes of suspects. But the pool of a library
+	 * serves others, so the explanation of a suspect precedes it.
+	 */
+	if (f->outside_bytes && !(f->is_of_library && is_explained(l)) &&
 	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))
 		return LEAK_PLACE_FAULTS;
 	/* In a nearly full heap, threads wait because garbage collection takes most of the time. */

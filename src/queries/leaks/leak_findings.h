@@ -26,7 +26,8 @@ struct leak_finding {
 	uint64_t more; /* number of further faults of the same kind */
 	/* size of the memory outside the heap, if the finding is about such memory */
 	uint64_t outside_bytes;
-	uint64_t part; /* number of this finding in the answer */
+	bool is_of_library; /* whether a library owns this memory, such as a pool of buffers */
+	uint64_t part;      /* number of this finding in the answer */
 	/* name or pattern of the threads to inspect, or "" */
 	char threads[LEAK_PATTERN_MAX];
 };

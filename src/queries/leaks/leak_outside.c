@@ -4,6 +4,7 @@
  */
 #include "queries/leaks/leak_outside.h"
 
+#include "analysis/members.h"
 #include "base/base_text.h"
 #include "base/glob.h"
 #include "heap/known.h"
@@ -16,6 +17,8 @@
 /* Maximum number of buffers to search paths for, and of owners to keep. */
 #define BUFFERS_MAX 2000u
 #define OWNERS_MAX 64u
+/* Maximum number of Deflaters, and of Inflaters, to search paths for. */
+#define ZLIB_MAX 10000u
 
 /*
  * Minimum sizes of a finding. The JDK alone maps more than 100 MiB of its modules. Direct memory
@@ -36,18 +39,32 @@ struct owners {
 
 /*
  * Names the owner of a buffer: a field or, if that belongs to an element of a collection, the owner
- * of the collection.
+ * of the collection. Its object may be an element of another collection, and so on.
  */
 static int name_owner(struct query *q, struct query_leak_path *path, struct leak_outside *out,
 		      uint32_t *element_ix, struct hdb_error *err)
 {
 	struct query_leak_owner owner = { .named = 0 };
+	struct query_leak_path up = *path;
+	uint32_t ix = HEAP_NONE;
 
-	path->is_end_kept = true;
+	path->is_end_kept = up.is_end_kept = true;
 	*element_ix = HEAP_NONE;
 	if (path->count < 2)
 		return HDB_OK;
-	TRY(leak_collection_owner(q, path, &owner, element_ix, err));
+	do {
+		struct query_leak_owner outer = { .named = 0 };
+
+		TRY(leak_collection_owner(q, &up, &outer, &ix, err));
+		if (*element_ix == HEAP_NONE || ix != HEAP_NONE)
+			owner = outer;
+		if (ix == HEAP_NONE)
+			break;
+		*element_ix = ix;
+		while (up.count > 1 && up.nodes[up.count - 1] != ix)
+			up.count--;
+		up.gap = up.gap_at < up.count ? up.gap : 0;
+	} while (up.count > 1);
 	leak_owner_text(&owner, BASE_TEXT(out->owner));
 	out->is_several = leak_owner_is_several(&owner);
 	if (owner.top.kind && strlen(out->owner) + 1 < sizeof(out->owner))
@@ -57,24 +74,17 @@ static int name_owner(struct query *q, struct query_leak_path *path, struct leak
 		       query_leak_culprit(q, path, HEAP_NONE, BASE_TEXT(out->field), err);
 }
 
-static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
-		      struct hdb_error *err)
+/* Adds an object with memory outside the heap to its owner. */
+static int add_object(struct query *q, struct owners *owners, enum leak_outside_kind kind,
+		      uint32_t ix, uint64_t bytes, struct hdb_error *err)
 {
-	const struct hdb_value *capacity = query_cell(rows, "capacity");
-	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
-	const enum leak_outside_kind kind = is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT;
-	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE };
+	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE, .ix = ix };
 	struct query_leak_path path;
 	struct leak_outside *owner;
 	uint32_t element_ix;
 	uint64_t key;
 	size_t i = 0;
 
-	if (capacity->type == HDB_TYPE_NULL ||
-	    (!is_mapped && !query_cell_is(rows, "kind", "direct") &&
-	     !query_cell_is(rows, "kind", "segment")))
-		return HDB_OK;
-	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &new.ix, err));
 	TRY(query_leak_path_find(q, new.ix, &path, err));
 	TRY(name_owner(q, &path, &new, &element_ix, err));
 	if (!new.owner[0])
@@ -91,7 +101,7 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	}
 	owner = &owners->list[i];
 	owner->count++;
-	owner->bytes += capacity->u;
+	owner->bytes += bytes;
 	/* The elements hold their buffers in several fields. */
 	if (strcmp(owner->field, new.field) != 0)
 		owner->field[0] = '\0';
@@ -102,14 +112,71 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	return explain_flag_add(q->heap, element_ix, &owner->flag, err);
 }
 
+static int add_buffer(struct query *q, const struct query *rows, struct owners *owners,
+		      struct hdb_error *err)
+{
+	const struct hdb_value *capacity = query_cell(rows, "capacity");
+	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
+	uint32_t ix;
+
+	if (capacity->type == HDB_TYPE_NULL ||
+	    (!is_mapped && !query_cell_is(rows, "kind", "direct") &&
+	     !query_cell_is(rows, "kind", "segment")))
+		return HDB_OK;
+	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &ix, err));
+	return add_object(q, owners, is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT, ix,
+			  capacity->u, err);
+}
+
+/* Classes that keep state outside the heap until end() is called, and its usual size. */
+static const struct {
+	const char *class_name;
+	uint64_t bytes;
+} zlib[] = { { "java.util.zip.Deflater", 256u << 10 }, { "java.util.zip.Inflater", 40u << 10 } };
+
+/* Adds the reachable Deflaters and Inflaters that have not been ended. */
+static int add_zlib(struct query *q, struct owners *owners, size_t no, struct hdb_error *err)
+{
+	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
+
+	TRY_FOUND(analysis_members_find(&q->session, zlib[no].class_name, true, &members, err));
+	for (uint64_t i = 0; i < members.count && i < ZLIB_MAX; i++) {
+		const uint32_t ix = ((const uint32_t *)members.ixs.data)[i];
+		struct heap_value address;
+		bool is_reachable;
+
+		TRY(base_step(q->work, i, err));
+		TRY(derive_is_reachable(q->derive, ix, &is_reachable, err));
+		TRY_FOUND(heap_path_value(q->heap, ix, "zsRef.address", &address, err));
+		if (is_reachable && address.bits)
+			TRY(add_object(q, owners, LEAK_OUTSIDE_ZLIB, ix, zlib[no].bytes, err));
+	}
+	return HDB_OK;
+}
+
+/* Computes an upper bound of the memory of Deflaters and Inflaters. */
+static int bound_zlib(struct query *q, uint64_t *bytes, struct hdb_error *err)
+{
+	*bytes = 0;
+	for (size_t i = 0; i < BASE_COUNT(zlib); i++) {
+		BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
+
+		TRY_ERRORS(analysis_members_count(&q->session, zlib[i].class_name, true, &members,
+						  err));
+		*bytes += members.count * zlib[i].bytes;
+	}
+	return HDB_OK;
+}
+
 static void find_none(struct leak_outside out[LEAK_OUTSIDE_KINDS])
 {
 	for (size_t kind = 0; kind < LEAK_OUTSIDE_KINDS; kind++)
 		out[kind] = (struct leak_outside){ .ix = HEAP_NONE };
 }
 
-int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
-		      struct hdb_error *err)
+/* Finds the owners. If with_zlib is not set, leaves out Deflaters and Inflaters. */
+static int find(struct query *q, bool with_zlib, struct leak_outside out[LEAK_OUTSIDE_KINDS],
+		struct hdb_error *err)
 {
 	const struct query_sides sides = { .session = &q->session };
 	const struct hdb_query_args args = { .struct_size = sizeof(args) };
@@ -129,14 +196,24 @@ int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KIND
 			r = add_buffer(q, rows, owners, err);
 	}
 	query_close(rows);
+	for (size_t i = 0; r >= 0 && i < BASE_COUNT(zlib) && with_zlib; i++)
+		r = add_zlib(q, owners, i, err);
 	base_idmap_release(&owners->counted);
 	TRY_ERRORS(r);
 	for (size_t i = 0; i < owners->count; i++) {
-		owners->list[i].at_least = owners->is_cut ? "at least " : "";
+		owners->list[i].at_least = owners->is_cut                        ? "at least " :
+					   owners->kinds[i] == LEAK_OUTSIDE_ZLIB ? "about " :
+										   "";
 		if (owners->list[i].bytes > out[owners->kinds[i]].bytes)
 			out[owners->kinds[i]] = owners->list[i];
 	}
 	return HDB_OK;
+}
+
+int leak_outside_find(struct query *q, struct leak_outside out[LEAK_OUTSIDE_KINDS],
+		      struct hdb_error *err)
+{
+	return find(q, false, out, err);
 }
 
 /* Adds the value of a static counter of the JDK, which is a long or an AtomicLong. */
@@ -176,7 +253,7 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 		"sun.nio.ch.FileChannelImpl$Unmapper.totalSize",
 		"sun.nio.ch.FileChannelImpl$DefaultUnmapper.totalSize"
 	};
-	uint64_t direct_bytes = 0, mapped_bytes = 0;
+	uint64_t direct_bytes = 0, mapped_bytes = 0, zlib_bytes;
 
 	for (size_t i = 0; i < BASE_COUNT(direct); i++)
 		TRY(add_counter(q->heap, direct[i], &direct_bytes, err));
@@ -196,9 +273,11 @@ int leak_outside_find_large(struct query *q, uint64_t heap_bytes,
 	}
 	for (size_t i = 0; i < BASE_COUNT(mapped); i++)
 		TRY(add_counter(q->heap, mapped[i], &mapped_bytes, err));
+	TRY(bound_zlib(q, &zlib_bytes, err));
 	if (direct_bytes >= leak_outside_least(LEAK_OUTSIDE_DIRECT, heap_bytes) ||
-	    mapped_bytes >= leak_outside_least(LEAK_OUTSIDE_MAPPED, heap_bytes))
-		return leak_outside_find(q, out, err);
+	    mapped_bytes >= leak_outside_least(LEAK_OUTSIDE_MAPPED, heap_bytes) ||
+	    zlib_bytes >= DIRECT_LARGE)
+		return find(q, zlib_bytes >= DIRECT_LARGE, out, err);
 	find_none(out);
 	return HDB_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * queries/leaks/leak_outside.h - finds the objects that own most of the memory outside the heap:
- * direct buffers and segments, and mapped files.
+ * direct buffers and segments, mapped files, and the state of compression.
  */
 #ifndef QUERIES_LEAKS_LEAK_OUTSIDE_H
 #define QUERIES_LEAKS_LEAK_OUTSIDE_H
@@ -8,7 +8,12 @@
 #include "queries/explain/suspect_facts.h"
 #include "queries/leaks/leak_parts.h"
 
-enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_KINDS };
+enum leak_outside_kind {
+	LEAK_OUTSIDE_DIRECT,
+	LEAK_OUTSIDE_MAPPED,
+	LEAK_OUTSIDE_ZLIB, /* Deflaters and Inflaters; the size is an estimate */
+	LEAK_OUTSIDE_KINDS
+};
 
 #define LEAK_OUTSIDE_TEXT_MAX 512
 
@@ -16,7 +21,8 @@ enum leak_outside_kind { LEAK_OUTSIDE_DIRECT, LEAK_OUTSIDE_MAPPED, LEAK_OUTSIDE_
 struct leak_outside {
 	uint32_t ix;           /* the largest buffer, or HEAP_NONE if there is no owner */
 	uint64_t count, bytes; /* number of buffers, and their memory outside the heap */
-	const char *at_least;  /* "at least " if not all buffers were examined, otherwise "" */
+	const char *
+		at_least; /* "at least " if not all were examined, "about " for an estimate, or "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 	bool is_several; /* whether `owner` needs a plural verb */
 	/*

@@ -24,6 +24,8 @@ static const struct {
 #include <queries/leaks/slow_calls.rows.h>
 };
 #define CALLS BASE_COUNT(calls)
+/* Index of the call of a thread that waits for another one, which is the last. */
+#define CALL_WAITS (CALLS - 1)
 /*
  * Description of the call of a thread that waits for another thread; the name of a method follows.
  */
@@ -58,6 +60,7 @@ int leak_find_call(struct heap *heap, uint32_t trace_serial, struct stuck_place 
 		   struct hdb_error *err)
 {
 	struct store_trace trace;
+	uint32_t waits_at = 0;
 
 	TRY_FOUND(heap_trace(heap, trace_serial, &trace, err));
 	for (uint32_t depth = 0; depth < trace.frame_count && depth < FRAMES_MAX; depth++) {
@@ -67,17 +70,22 @@ int leak_find_call(struct heap *heap, uint32_t trace_serial, struct stuck_place 
 
 		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &frame, err));
 		TRY(heap_frame_text(heap, &frame, text, sizeof(text), err));
+		/* Process.waitFor() and reads of virtual threads wait for another thread, too. */
+		if (to->is_waiting && !heap_is_platform_class(text))
+			break;
 		while (i < CALLS && !base_glob_list(calls[i].frames, text))
 			i++;
-		if (i == CALLS)
+		if (i == CALLS || (to->is_waiting && (!calls[i].name || i == CALL_WAITS)))
 			continue;
 		to->is_idle = !calls[i].name;
 		if (calls[i].name)
 			(void)snprintf(to->call, sizeof(to->call), "%s", calls[i].name);
-		to->is_waiting = strcmp(to->call, "waiting") == 0;
-		return to->is_waiting ? add_method(heap, &trace, depth, to, err) : HDB_OK;
+		to->is_waiting = i == CALL_WAITS;
+		waits_at = depth;
+		if (!to->is_waiting)
+			return HDB_OK;
 	}
-	return HDB_OK;
+	return to->is_waiting ? add_method(heap, &trace, waits_at, to, err) : HDB_OK;
 }
 
 int leak_find_place(struct heap *heap, uint32_t ix, uint32_t trace_serial, struct stuck_place *out,

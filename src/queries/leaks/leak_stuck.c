@@ -769,6 +769,29 @@ static int report_finalizer(struct stuck *s, struct hdb_error *err)
 	return HDB_OK;
 }
 
+/*
+ * Appends the slow call that a thread is in to the finding about objects that a local variable of
+ * this thread holds: until the call returns, they stay.
+ */
+static int report_local(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
+{
+	const struct leak_holder *owner = &f->owner.list[0];
+	struct stuck_thread member = { .key_ix = HEAP_NONE };
+	const struct stuck_group c = { .members = &member, .count = 1 };
+	struct stuck_place place;
+
+	if (!f->answer.rule || f->answer.rule->verdict == EXPLAIN_STUCK || f->owner.named != 1 ||
+	    owner->kind != LEAK_HOLDER_LOCAL || owner->threads || !f->path.count)
+		return HDB_OK;
+	member.wait = query_waits_thread(&s->waits, f->path.nodes[0]);
+	if (!member.wait)
+		return HDB_OK;
+	TRY(leak_find_owner(s, member.wait->thread_ix, &place, err));
+	if (place.call[0] && !place.is_waiting && strcmp(place.call, "sleeping") != 0)
+		leak_add_doing(&c, &place, "thread", f);
+	return HDB_OK;
+}
+
 int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
 	static int (*const report[])(struct stuck *, const struct stuck_group *,
@@ -793,8 +816,10 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 			TRY(report[c->kind](&s, c, err));
 	}
 	TRY(report_finalizer(&s, err));
-	for (size_t i = 0; i < l->suspects.count; i++)
+	for (size_t i = 0; i < l->suspects.count; i++) {
 		TRY(leak_report_singles(&s, leak_finding_at(l, i), err));
+		TRY(report_local(&s, leak_finding_at(l, i), err));
+	}
 	for (size_t i = 0; i < l->list.count && s.roots_max; i++) {
 		struct leak_finding *f = leak_finding_at(l, i);
 

@@ -109,13 +109,15 @@ static int fires(const struct triage_query *s, size_t no, uint64_t bytes, bool *
 {
 	const struct triage *t = &s->triage;
 	const struct triage_figure *f = &t->figures[rules[no].measure];
+	/* The collector frees objects that are held only weakly or softly when memory is short. */
+	const uint64_t needed_bytes = t->whole_bytes - t->figures[TRIAGE_WEAK_ONLY].bytes;
 	struct named named[NAMED] = {
 		{ "count", (double)f->count },
 		{ "bytes", (double)bytes },
 		{ "percent", share_of(t, rules[no].measure, bytes) },
 		{ "full", t->limit.is_out_of_memory ?
 				  100 :
-				  analysis_limit_percent(&t->limit, t->whole_bytes) },
+				  analysis_limit_percent(&t->limit, needed_bytes) },
 	};
 	const struct base_evaluator evaluator = { &s->nodes, named_value, NULL, named };
 	struct base_value value = { .kind = BASE_NOTHING };
