@@ -14,6 +14,10 @@ LAYOUT = """(() => {
   }
   for (const e of document.querySelectorAll('main .tree .row > .obj, main .heads > span:first-child'))
     if (e.checkVisibility() && e.getBoundingClientRect().width < 24) out.push('no room for a name: ' + name(e));
+  for (const e of document.querySelectorAll('main .name > .tail, main .name > .dim:not(.package)')) {
+    const a = see(e), b = see(e.parentElement);
+    if (a && b && e.parentElement.checkVisibility() && getComputedStyle(e.parentElement).display === 'flex' && (a.bottom < b.top + 4 || a.top > b.bottom - 4)) out.push('a hidden part of a name: ' + name(e.parentElement));
+  }
   for (const e of document.querySelectorAll('main .table .scroll'))
     if (see(e) && e.scrollWidth > e.clientWidth + 1 && !e.closest('.result') && !document.getElementById('answers')) out.push(`columns of ${e.scrollWidth} pixels in ${e.clientWidth}: ` + e.ariaLabel);
   for (const e of document.querySelectorAll('main .table tbody tr'))
