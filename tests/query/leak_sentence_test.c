@@ -174,6 +174,17 @@ static const struct {
 	  "the heap, in 200 direct buffers (Connection.inbound). In all 200 "
 	  "elements, Connection.open is false: they are no longer in use but have "
 	  "not been removed." },
+	/* elements with buffers, in elements of another collection */
+	{ THREE BITS "static a.Two.archive = a.Archive{clips=map(50*a.Clip{frames=list(4*a.Frame{"
+		     "pixels=" BUFFER("1000000") "})})}",
+	  "Archive.clips, in Two.archive (static), holds 190.7 MiB outside the heap, in 200 direct "
+	  "buffers (Frame.pixels)." },
+	/* Deflaters, of which the ended ones keep nothing */
+	{ THREE "static a.Two.links = list(400*a.Link{deflater=java.util.zip.Deflater{"
+		"zsRef=a.Ref{address=7L}}}, 100*a.Link{deflater=java.util.zip.Deflater{"
+		"zsRef=a.Ref{address=0L}}})",
+	  "Two.links (static) holds about 100.0 MiB outside the heap, in 400 Deflaters and "
+	  "Inflaters (Link.deflater)." },
 	/* two buffers of each element, in two fields */
 	{ THREE CONNECTIONS("inbound=" BUFFER("1000000") ", outbound=" BUFFER("500000")),
 	  "Gateway.connections, in Two.gateway (static), holds 286.1 MiB outside "
