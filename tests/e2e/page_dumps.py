@@ -14,7 +14,7 @@ PLAIN = ["#/map?", "#/dominators?", "#/histogram?", "#/class?target=java.lang.St
          "#/compare?", "#/android?", "#/all?q=path&", "#/all?q=retained&", "#/overview?obj=0&"]
 QUERIES = """fetch('/api/specs').then(r => r.json()).then(a => a.specs.filter(s => !s.targets || s.targets.startsWith('[')).map(s => `#/all?q=${s.name}&`))"""
 if os.environ.get("HEAPDB_PAGE") == "full":
-    VIEWS += PLAIN + ["#/all?q=top-consumers&"]
+    VIEWS += [v for v in PLAIN if "strings" not in v] + ["#/all?q=top-consumers&"]  # strings of a dump may look like options
 COMMANDS = ("import capture check gate query sql report serve export convert strip redact meminfo memory allocations jfr watch growth mcp fleet notes oql").split()
 # What a view says, with the help of columns and fields, their placeholders and names for screen readers.
 SAID = """document.querySelector('main').innerText + '\\n' + [...document.querySelectorAll('main :is(th, label, button, a, input, select, summary, span, div, details)')]
