@@ -51,10 +51,10 @@ static const char *const life_words[] = { "timetolive", "ttl",         "timetoid
 static const char *const other_words[] = {
 	"timeout", "expir", "evict", "idletime", "capacity", NULL
 };
-/* Fields whose names also contain one of these words are not limits. */
-static const char *const no_limit_words[] = { "count", "num",     "total",  "last", "current",
-					      "next",  "index",   "unit",   "seq",  "negative",
-					      "batch", "connect", "socket", NULL };
+/* Fields whose names also contain one of these words are not limits: "throttled" contains "ttl". */
+static const char *const no_limit_words[] = { "count", "num",     "total",  "last",    "current",
+					      "next",  "index",   "unit",   "seq",     "negative",
+					      "batch", "connect", "socket", "throttl", NULL };
 /*
  * A field whose name contains one of these words, and whose value equals the number of entries, is
  * a limit that was reached.
