@@ -54,20 +54,26 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 		l->filter->from_class[no]);
 }
 
+/* Which heap to read values from, and which edges count. */
+struct counting {
+	struct heap *heap;
+	enum derive_view view;
+};
+
 /*
- * Copies the edges that count in the view to `to`, which may be `edges`. *count is the number of
- * edges before and after the call.
+ * Removes the edges of an object that do not count in the view. *count is the number of edges
+ * before and after the call.
  */
-static int keep_counted(struct heap *heap, enum derive_view view, uint32_t ix,
-			const uint32_t *edges, uint32_t *to, uint32_t *count, struct hdb_error *err)
+static int keep_counted(struct counting in, uint32_t ix, uint32_t *edges, uint32_t *count,
+			struct hdb_error *err)
 {
 	uint32_t kept = 0;
 	struct heap_weak weak;
 
-	TRY(heap_weak_target(heap, ix, &weak, err));
+	TRY(heap_weak_target(in.heap, ix, &weak, err));
 	for (uint32_t e = 0; e < *count; e++)
-		if (edges[e] != weak.to || derive_counts(view, weak.strength))
-			to[kept++] = edges[e];
+		if (edges[e] != weak.to || derive_counts(in.view, weak.strength))
+			edges[kept++] = edges[e];
 	assert(kept <= *count);
 	*count = kept;
 	return HDB_OK;
@@ -99,8 +105,8 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	if (block->values[i] & STORE_LIST_IS_BIG || (l->filter && has_filter(l, block->objects, i)))
 		return derive_rows_leave(block, i, n, err);
 	if (l->has_view && class->strength)
-		TRY(keep_counted(block->twin, l->view, block->objects->first_ix + i, edges, edges,
-				 &n, err));
+		TRY(keep_counted((struct counting){ block->twin, l->view },
+				 block->objects->first_ix + i, edges, &n, err));
 	return derive_rows_add(l->rows, block, i, n, err);
 }
 
@@ -143,12 +149,12 @@ static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint
 {
 	TRY(base_vec_reserve(&l->strong, *count, sizeof(**edges), err));
 	assert(l->filter || l->has_view);
-	if (l->has_view) {
-		TRY(keep_counted(l->derive->heap, l->view, ix, *edges, l->strong.data, count, err));
-	} else if (*count) {
-		memcpy(l->strong.data, *edges, *count * sizeof(**edges));
-	}
+	if (*count)
+		memmove(l->strong.data, *edges, *count * sizeof(**edges));
 	*edges = l->strong.data;
+	if (l->has_view)
+		TRY(keep_counted((struct counting){ l->derive->heap, l->view }, ix, l->strong.data,
+				 count, err));
 	if (!l->filter)
 		return HDB_OK;
 	return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
@@ -298,9 +304,10 @@ static int add_edge(struct derive_row *row, uint32_t to, struct hdb_error *err)
 /* Removes the edges that are not strong references. */
 static int keep_strong_alone(struct derive_row *row, uint32_t ix, struct hdb_error *err)
 {
-	uint32_t *targets = row->targets.data, count = (uint32_t)row->targets.count;
+	uint32_t count = (uint32_t)row->targets.count;
 
-	TRY(keep_counted(row->derive->heap, DERIVE_STRONG, ix, targets, targets, &count, err));
+	TRY(keep_counted((struct counting){ row->derive->heap, DERIVE_STRONG }, ix,
+			 row->targets.data, &count, err));
 	row->targets.count = count;
 	return HDB_OK;
 }

@@ -120,15 +120,17 @@ int leak_find_initializers(struct stuck *s, struct hdb_error *err)
 	return add_waiting(s, &users, err);
 }
 
-/* Writes the frame of an initializer, and appends the name of its class to `classes`. */
-static int add_class(struct heap *heap, const struct initializer *of, const char *before,
-		     struct bytes *classes, struct base_text frame, struct hdb_error *err)
+/* Appends the name of the class that an initializer initializes: "a.Rules and a.Money". */
+static int add_class(struct heap *heap, const struct initializer *of, struct bytes *classes,
+		     struct hdb_error *err)
 {
+	char frame[LEAK_FRAME_MAX];
 	const char *end;
 
-	TRY(heap_frame_text(heap, &of->frame, frame.buf, frame.size, err));
-	end = strstr(frame.buf, METHOD);
-	bytes_format(classes, "%s%.*s", before, end ? (int)(end - frame.buf) : 0, frame.buf);
+	TRY(heap_frame_text(heap, &of->frame, frame, sizeof(frame), err));
+	end = strstr(frame, METHOD);
+	bytes_format(classes, "%s%.*s", classes->size ? " and " : "", end ? (int)(end - frame) : 0,
+		     frame);
 	return HDB_OK;
 }
 
@@ -138,7 +140,6 @@ int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_e
 	BASE_SCOPED(bytes_release) struct bytes classes = { 0 };
 	struct initializer own = { 0 }, other = { 0 };
 	struct stuck_place place, owner, second;
-	char frame[LEAK_FRAME_MAX];
 
 	for (size_t i = 0; i < s->initializers.count; i++) {
 		const struct initializer *in = base_vec_at(&s->initializers, struct initializer, i);
@@ -154,11 +155,11 @@ int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_e
 	if (!other.wait && c->count < (owner.call[0] ? CROWD_LEAST_OF_SLOW : CROWD_LEAST))
 		return HDB_OK;
 	TRY(leak_describe(s->q, c, false, &place, err));
-	TRY(add_class(s->q->heap, &own, "", &classes, BASE_TEXT(frame), err));
+	TRY(add_class(s->q->heap, &own, &classes, err));
 	if (other.wait) {
 		TRY(leak_find_place(s->q->heap, other.wait->thread_ix, other.wait->trace_serial,
 				    &second, err));
-		TRY(add_class(s->q->heap, &other, " and ", &classes, BASE_TEXT(frame), err));
+		TRY(add_class(s->q->heap, &other, &classes, err));
 	}
 	if (c->count == 1)
 		bytes_format(&text, "Thread \"%s\" is waiting", place.name);

@@ -74,11 +74,18 @@ static int name_owner(struct query *q, struct query_leak_path *path, struct leak
 		       query_leak_culprit(q, path, HEAP_NONE, BASE_TEXT(out->field), err);
 }
 
+/* An object with memory outside the heap. */
+struct outside_object {
+	enum leak_outside_kind kind;
+	uint32_t ix;
+	uint64_t bytes;
+};
+
 /* Adds an object with memory outside the heap to its owner. */
-static int add_object(struct query *q, struct owners *owners, enum leak_outside_kind kind,
-		      uint32_t ix, uint64_t bytes, struct hdb_error *err)
+static int add_object(struct query *q, struct owners *owners, const struct outside_object *object,
+		      struct hdb_error *err)
 {
-	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE, .ix = ix };
+	struct leak_outside new = { .flag = EXPLAIN_FLAG_NONE, .ix = object->ix };
 	struct query_leak_path path;
 	struct leak_outside *owner;
 	uint32_t element_ix;
@@ -90,18 +97,18 @@ static int add_object(struct query *q, struct owners *owners, enum leak_outside_
 	if (!new.owner[0])
 		return HDB_OK;
 	while (i < owners->count &&
-	       (owners->kinds[i] != kind || strcmp(owners->list[i].owner, new.owner) != 0))
+	       (owners->kinds[i] != object->kind || strcmp(owners->list[i].owner, new.owner) != 0))
 		i++;
 	assert(owners->count <= OWNERS_MAX);
 	if (i == OWNERS_MAX)
 		return HDB_OK;
 	if (i == owners->count) {
-		owners->kinds[i] = kind;
+		owners->kinds[i] = object->kind;
 		owners->list[owners->count++] = new;
 	}
 	owner = &owners->list[i];
 	owner->count++;
-	owner->bytes += bytes;
+	owner->bytes += object->bytes;
 	/* The elements hold their buffers in several fields. */
 	if (strcmp(owner->field, new.field) != 0)
 		owner->field[0] = '\0';
@@ -117,15 +124,16 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 {
 	const struct hdb_value *capacity = query_cell(rows, "capacity");
 	const bool is_mapped = query_cell_is(rows, "kind", "mapped");
-	uint32_t ix;
+	struct outside_object object = { .kind = is_mapped ? LEAK_OUTSIDE_MAPPED :
+							     LEAK_OUTSIDE_DIRECT };
 
 	if (capacity->type == HDB_TYPE_NULL ||
 	    (!is_mapped && !query_cell_is(rows, "kind", "direct") &&
 	     !query_cell_is(rows, "kind", "segment")))
 		return HDB_OK;
-	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &ix, err));
-	return add_object(q, owners, is_mapped ? LEAK_OUTSIDE_MAPPED : LEAK_OUTSIDE_DIRECT, ix,
-			  capacity->u, err);
+	TRY_FOUND(heap_find(q->heap, query_cell(rows, "id")->u, &object.ix, err));
+	object.bytes = capacity->u;
+	return add_object(q, owners, &object, err);
 }
 
 /* Classes that keep state outside the heap until end() is called, and its usual size. */
@@ -141,15 +149,18 @@ static int add_zlib(struct query *q, struct owners *owners, size_t no, struct hd
 
 	TRY_FOUND(analysis_members_find(&q->session, zlib[no].class_name, true, &members, err));
 	for (uint64_t i = 0; i < members.count && i < ZLIB_MAX; i++) {
-		const uint32_t ix = ((const uint32_t *)members.ixs.data)[i];
-		struct heap_value address;
+		const struct outside_object object = { LEAK_OUTSIDE_ZLIB,
+						       ((const uint32_t *)members.ixs.data)[i],
+						       zlib[no].bytes };
+		struct heap_value address = { 0 };
 		bool is_reachable;
+		int r;
 
 		TRY(base_step(q->work, i, err));
-		TRY(derive_is_reachable(q->derive, ix, &is_reachable, err));
-		TRY_FOUND(heap_path_value(q->heap, ix, "zsRef.address", &address, err));
-		if (is_reachable && address.bits)
-			TRY(add_object(q, owners, LEAK_OUTSIDE_ZLIB, ix, zlib[no].bytes, err));
+		TRY(derive_is_reachable(q->derive, object.ix, &is_reachable, err));
+		TRY_ERRORS(r = heap_path_value(q->heap, object.ix, "zsRef.address", &address, err));
+		if (is_reachable && r == HDB_OK && address.bits)
+			TRY(add_object(q, owners, &object, err));
 	}
 	return HDB_OK;
 }

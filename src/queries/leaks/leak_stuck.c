@@ -253,7 +253,7 @@ static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, 
 /* Writes the sentence about threads that wait for locks of another thread. */
 static void say_lock(struct heap *heap, const struct stuck_group *c,
 		     const struct stuck_place *place, const struct stuck_place *owner,
-		     const char *field, struct bytes *to)
+		     struct bytes *to)
 {
 	const struct query_wait *first = c->members->wait;
 	const char *lock =
@@ -275,7 +275,7 @@ static void say_lock(struct heap *heap, const struct stuck_group *c,
 		     !lock[0]   ? "a lock" :
 		     is_monitor ? "the monitor of " :
 				  "the ",
-		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, field,
+		     (int)(is_monitor ? strlen(lock) : strcspn(lock, "$")), lock, owner->field,
 		     owner->name);
 	leak_add_place(owner, to);
 	bytes_string(to, c->is_abandoned ? ". It waits for the next task of its pool, so the task "
@@ -323,21 +323,17 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l,
 }
 
 /* Sets the explanation of a finding. `threads` are the threads to look at. */
-static int set_finding(struct leak_finding *f, const struct explain_rule *rule, uint32_t ix,
-		       struct bytes *says, const char *threads, struct hdb_error *err)
+static void set_finding(struct leak_finding *f, const struct explain_rule *rule, uint32_t ix,
+			const char *says, const char *threads)
 {
-	bytes_add(says, "", 1);
-	if (says->failed)
-		return hdb_fail_memory(err, "a string", says->size);
 	f->answer.retained_bytes = f->suspect.retained_bytes;
 	f->answer.holds[0] = '\0';
 	f->answer.ix = ix; /* kept_ix remains the object that a rule explained */
 	f->answer.rule = rule;
 	f->answer.says[0] = '\0';
-	query_leak_add_short(BASE_TEXT(f->answer.says), says->data);
+	query_leak_add_short(BASE_TEXT(f->answer.says), says);
 	(void)snprintf(f->answer.advice, sizeof(f->answer.advice), "%s", rule->advice);
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", threads);
-	return HDB_OK;
 }
 
 int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *says,
@@ -365,28 +361,31 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 	if (f && f->answer.rule && c->kind == CROWD_PERMITS)
 		f = NULL;
 	s->added++;
+	bytes_add(says, "", 1);
+	if (says->failed)
+		return hdb_fail_memory(err, "a string", says->size);
 	if (!f || f->is_fault) {
 		TRY(derive_retained(s->q->derive, ix, &answer.retained_bytes, err));
 		TRY(leak_findings_add(s->q, s->l, &answer, &f, err));
 	}
 	if (!f->answer.rule)
 		f->answer.kept_ix = ix;
-	return set_finding(f, rule, ix, says, threads, err);
+	set_finding(f, rule, ix, says->data, threads);
+	return HDB_OK;
 }
 
 /*
  * Determines whether the owner of a lock waits for the next task of its pool. Its stack contains no
- * method of the application or a library, so the task that took the lock has ended. Then also
- * writes the field of the application that holds the lock.
+ * method of the application or a library, so the task that took the lock has ended. Then also sets
+ * owner->field.
  */
 static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_place *owner,
-			  struct base_text field, struct hdb_error *err)
+			  struct hdb_error *err)
 {
 	const struct query_wait *first = c->members->wait;
 	char lock[LEAK_NAME_MAX_BYTES];
 	uint32_t pool_ix;
 
-	field.buf[0] = '\0';
 	TRY_FOUND(!owner->frame[0] && strcmp(owner->call, "waiting") == 0 && !first->is_monitor &&
 				  first->lock_ix != HEAP_NONE ?
 			  pool_of(s->q->heap, c->members->key_ix, &pool_ix, err) :
@@ -395,14 +394,13 @@ static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_p
 	owner->call[0] = '\0';
 	(void)snprintf(lock, sizeof(lock), "%s", heap_class_name_of(s->q->heap, first->lock_ix));
 	lock[strcspn(lock, "$")] = '\0';
-	return name_lock(s, first->lock_ix, lock, field, err);
+	return name_lock(s, first->lock_ix, lock, BASE_TEXT(owner->field), err);
 }
 
 static int report_locks(struct stuck *s, const struct stuck_group *crowd, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct stuck_group copy = *crowd, *c = &copy;
-	char field[LEAK_NAME_MAX_BYTES];
 	const struct leak_finding *backlog =
 		c->has_finalizer ? finding_about(s->l, HEAP_NONE) : NULL;
 	struct stuck_place owner, place;
@@ -412,12 +410,12 @@ static int report_locks(struct stuck *s, const struct stuck_group *crowd, struct
 	TRY(leak_find_owner(s, c->members->key_ix, &owner, err));
 	if (owner.is_idle || (c->count < CROWD_LEAST && !owner.call[0] && !c->has_finalizer))
 		return HDB_OK;
-	TRY(find_abandoned(s, c, &owner, BASE_TEXT(field), err));
+	TRY(find_abandoned(s, c, &owner, err));
 	TRY(leak_describe(s->q, c, false, &place, err));
 	if (backlog && !backlog->is_fault)
 		bytes_format(&text, "%.*s. ", (int)strcspn(backlog->answer.says, ":"),
 			     backlog->answer.says);
-	say_lock(s->q->heap, c, &place, &owner, field, &text);
+	say_lock(s->q->heap, c, &place, &owner, &text);
 	return leak_add_stuck(s, c, &text, owner.name, err);
 }
 
@@ -490,7 +488,6 @@ static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_e
  */
 static int report_unlimited(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
-	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct leak_finding *f;
 	struct stuck_place place;
 	int64_t most = 0;
@@ -502,11 +499,12 @@ static int report_unlimited(struct stuck *s, const struct stuck_group *c, struct
 	TRY(leak_describe(s->q, c, false, &place, err));
 	if (!place.frame[0])
 		return HDB_OK;
-	bytes_string(&text, "They belong to a thread pool without a maximum (maximumPoolSize "
-			    "2,147,483,647), which creates a thread for each task while all others "
-			    "are busy.");
-	return set_finding(f, leak_rule("unlimited-pool"), c->members->key_ix, &text,
-			   place.is_pattern ? place.name : "", err);
+	set_finding(
+		f, leak_rule("unlimited-pool"), c->members->key_ix,
+		"They belong to a thread pool without a maximum (maximumPoolSize "
+		"2,147,483,647), which creates a thread for each task while all others are busy.",
+		place.is_pattern ? place.name : "");
+	return HDB_OK;
 }
 
 static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)

@@ -51,10 +51,12 @@ struct stuck_group {
 struct stuck_place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
 	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
-	char call[LEAK_FRAME_MAX];  /* slow call, such as "socket read"; "" if there is none */
-	bool is_idle;               /* whether a thread waits for work */
-	bool is_waiting;            /* whether the call waits for another thread */
-	bool is_pattern;            /* whether the names of all threads have this pattern */
+	/* field of the application with the lock that was not released, after a space; "" if unknown */
+	char field[LEAK_NAME_MAX_BYTES];
+	char call[LEAK_FRAME_MAX]; /* slow call, such as "socket read"; "" if there is none */
+	bool is_idle;              /* whether a thread waits for work */
+	bool is_waiting;           /* whether the call waits for another thread */
+	bool is_pattern;           /* whether the names of all threads have this pattern */
 };
 
 struct stuck {
