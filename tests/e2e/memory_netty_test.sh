@@ -26,6 +26,7 @@ for version in 4.1.137.Final 4.2.18.Final; do
 	for java in ${JDK17:+"$JDK17"} ${JDK25:+"$JDK25"}; do
 		for kind in pooled adaptive; do
 			[ $kind$version != adaptive4.1.137.Final ] || continue
+			rm -f pinned
 			"$java/bin/java" -Xmx64m -XX:MaxDirectMemorySize=200m -cp "$jars/*:$version" NettyPool $kind \
 				>pinned 2>err &
 			pid=$!
