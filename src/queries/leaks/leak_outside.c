@@ -32,7 +32,7 @@ struct owners {
 	struct leak_outside list[OWNERS_MAX];
 	enum leak_outside_kind kinds[OWNERS_MAX];
 	size_t count;
-	bool is_cut; /* whether there are more than BUFFERS_MAX buffers */
+	bool is_cut; /* whether there are more than BUFFERS_MAX buffers, or ZLIB_MAX Deflaters */
 	/* counted elements: number in `list` times 2^32, plus the index of the element */
 	struct base_idmap counted;
 };
@@ -148,6 +148,7 @@ static int add_zlib(struct query *q, struct owners *owners, size_t no, struct hd
 	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
 
 	TRY_FOUND(analysis_members_find(&q->session, zlib[no].class_name, true, &members, err));
+	owners->is_cut |= members.count > ZLIB_MAX;
 	for (uint64_t i = 0; i < members.count && i < ZLIB_MAX; i++) {
 		const struct outside_object object = { LEAK_OUTSIDE_ZLIB,
 						       ((const uint32_t *)members.ixs.data)[i],
