@@ -40,9 +40,9 @@ int base_pipeline_each(uint64_t item_count, unsigned threads, void *ctx,
 		       struct hdb_error *err);
 
 /*
- * Calls part() for 0 to count - 1 at the same time. Part 0 runs on the calling thread and each
- * other part on its own thread. If a thread cannot be started, the calling thread runs its part
- * after part 0. Returns, when all parts have ended, HDB_OK or the failure of the part with the
+ * Calls part() concurrently with the numbers 0 to count - 1. Part 0 runs on the calling thread,
+ * and each other part on its own thread. If a thread cannot be started, the calling thread runs
+ * its part after part 0. Waits for all parts. Returns HDB_OK, or the failure of the part with the
  * lowest number.
  */
 int base_pipeline_parts(unsigned count, void *ctx,

@@ -33,7 +33,7 @@
  * freeing the pages takes twice as long. Larger writes than this gain nothing.
  */
 #define CLEAR_BYTES (1u << 20)
-/* Divisor: part of the free disk space that work files may take. */
+/* Work files may take 1/CACHED_DISK_PART of the free disk space. */
 #define CACHED_DISK_PART 8u
 /* Minimum budget. Tables do not work with less. */
 #define MEMORY_MIN (16ull << 20)

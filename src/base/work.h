@@ -46,7 +46,10 @@ struct base_work {
 	uint64_t memory_used;  /* bytes allocated by base_big_alloc within the budget */
 	/* maximum number of these bytes that may be anonymous; see base_work_limit_anonymous */
 	uint64_t anonymous_max;
-	/* Bytes of arrays in use or kept for reuse, in anonymous memory and in pages of files. */
+	/*
+	 * size of the arrays in use or kept for reuse that are anonymous memory, and of those that
+	 * are pages of files
+	 */
 	uint64_t anonymous_bytes, cached_bytes;
 	uint64_t cached_max;  /* maximum of cached_bytes; 0 if the user set a budget explicitly */
 	uint64_t memory_kept; /* part of the budget that arrays cannot use; see base_work_keep */

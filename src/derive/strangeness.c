@@ -373,7 +373,10 @@ static int need_kinds(struct derive_near *near, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Each node that was found has its kind, unless it is a root. No edge leads to a root. */
+/*
+ * Reads the row of a node, and sets the kinds of its targets. The search has already set the kind
+ * of a target that it has found, except of a root. No edge leads to a root.
+ */
 static int near_row(void *ctx, uint32_t node, struct graph_near_row *out, struct hdb_error *err)
 {
 	struct derive_near *near = ctx;

@@ -126,8 +126,8 @@ static int check_heaps(const struct query *q, int (*check)(struct heap *, struct
 }
 
 /*
- * Checks for read errors, which must never result in a wrong answer. Reports a read error before
- * later errors, which may only be due to zeros in place of data.
+ * Checks for read errors, so that none results in a wrong answer. A read error is reported instead
+ * of a later error, which may only be a consequence of reading zeros.
  */
 static int check_read(const struct query *q, int r, struct hdb_error *err)
 {

@@ -44,9 +44,9 @@ struct store_env {
 
 /*
  * Opens the environment of `path`, or returns the shared one. A commit waits until its data is on
- * the disk, but not for the page that makes it visible, so a power failure may undo the last
- * commit. If is_unsynced is set, commits do not wait at all. A shared environment keeps the mode in
- * which it was opened. The caller must release *out with store_env_release.
+ * the disk, but not until the page that makes the commit visible is there, so a power failure may
+ * undo the last commit. If is_unsynced is set, commits do not wait at all. A shared environment
+ * keeps the mode in which it was opened. The caller must release *out with store_env_release.
  */
 int store_env_open(const char *path, bool is_unsynced, struct store_env **out,
 		   struct hdb_error *err);

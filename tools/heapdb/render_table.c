@@ -36,8 +36,8 @@
 #define PAD_MAX 100
 
 /*
- * Minimum width of truncated strings before numbers are hidden. Strings of this width can still be
- * distinguished.
+ * Width to which strings are truncated before columns of numbers are hidden. Strings of this width
+ * can still be distinguished.
  */
 #define CUT_FIRST 28
 /* Minimum width of truncated strings, even if the line exceeds the terminal. */

@@ -90,7 +90,7 @@ int oql_next(struct oql *oql, struct hdb_error *err);
 /* Returns a value of the row; borrowed until the next oql_next or oql_close. */
 const struct hdb_value *oql_value(const struct oql *oql, size_t column);
 
-/* Counts the rows without `limit`, by reading all rows. oql_next must not be called afterwards. */
+/* Counts all rows, ignoring `limit`, by reading them. oql_next must not be called afterwards. */
 int oql_total(struct oql *oql, uint64_t *total, struct hdb_error *err);
 
 /*

@@ -109,7 +109,7 @@ static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 	return rc;
 }
 
-/* Runs a statement of the extension itself and frees the text of the statement. */
+/* Runs one of the extension's own statements, and frees its text. */
 static int run(struct sqlite3 *sqlite, char *statement, struct hdb_error *err)
 {
 	const int rc = statement ? sqlite3_exec(sqlite, statement, NULL, NULL, NULL) : SQLITE_NOMEM;

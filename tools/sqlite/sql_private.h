@@ -334,7 +334,7 @@ bool sql_table_at(size_t no, struct heapsql_table *out, size_t *left);
 
 /*
  * Reports a failure: the library's message if a table or function failed, otherwise SQLite's.
- * Returns the code of the failure; heapsql.c.
+ * Returns the error code. Defined in heapsql.c.
  */
 int sql_fail_of(struct heapsql *sql, int rc, struct hdb_error *err);
 /*
@@ -347,9 +347,9 @@ void sql_hint(const struct sql_source *source, const char *text, const char *mes
 bool sql_why_empty(const struct sql_source *source, const char *text, char *why, size_t size);
 /* Adds the tables of a connection's only database to its catalogue, sqlite_master. */
 int sql_list_tables(struct sql_source *source, struct hdb_error *err);
-/* Returns the first database of a connection, or NULL; heapsql.c. */
+/* Returns the first database of a connection, or NULL. Defined in heapsql.c. */
 struct sql_source *sql_first_source(struct heapsql *sql);
-/* Returns the database with this schema name; heapsql.c. */
+/* Returns the database with this schema name. Defined in heapsql.c. */
 struct sql_source *sql_source_named(struct heapsql *sql, const char *name);
 /*
  * Computes the retained size of a set of objects. The sizes for the groups of a statement are

@@ -40,8 +40,8 @@ void heap_named_close(struct heap_named_references *named);
 int heap_named_marks(struct heap_named_references *named, uint8_t *marks, struct hdb_error *err);
 
 /*
- * Starts with the references from object `from` to object `to`, or to any object if `to` is
- * HEAP_NONE.
+ * Starts an iteration over the references from object `from` to object `to`, or to any object if
+ * `to` is HEAP_NONE.
  */
 int heap_named_begin(struct heap_named_references *named, uint32_t from, uint32_t to,
 		     struct hdb_error *err);

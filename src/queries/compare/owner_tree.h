@@ -8,12 +8,12 @@
  * root. The leaks query names owners in the same way. A node consists of an owner and the class of
  * the objects that it holds: "a.Cache.entries -> java.util.HashMap". Below it are the contents of
  * the collection, "a.Cache.entries[] -> a.Session", and below these the objects that sessions own.
- * Entries, tables and characters are parts of other objects. Their bytes are added to those
- * objects, but they are not counted as objects.
+ * The bytes of map entries, hash tables and character arrays are added to the object to which they
+ * belong, and they are not counted as objects.
  *
  * Names contain no addresses or other data that changes from run to run, so nodes of different
- * dumps correspond. A name occurs only once on a path, because an object that holds itself stays in
- * one node. Therefore all nodes with the same name can be added up.
+ * dumps correspond. A name occurs at most once on a path: an owner that holds objects of its own
+ * kind shares a node with them. So the sizes of all nodes with the same name can be added.
  */
 #ifndef QUERIES_COMPARE_OWNER_TREE_H
 #define QUERIES_COMPARE_OWNER_TREE_H

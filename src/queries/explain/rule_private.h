@@ -17,9 +17,9 @@ struct rule_scan {
 	struct hdb_error *err;
 };
 
-/* A function of an object. The caller sets *out to BASE_NOTHING. */
+/* Type of functions that accept an object. The caller sets *out to BASE_NOTHING beforehand. */
 typedef int rule_of_object(struct rule_scan *s, uint32_t ix, struct base_value *out);
-/* A function of any value. The caller sets *out to BASE_NOTHING. */
+/* Type of functions that accept any value. The caller sets *out to BASE_NOTHING beforehand. */
 typedef int rule_of_any(struct rule_scan *s, const struct base_arguments *a,
 			struct base_value *out);
 

@@ -36,7 +36,10 @@
 #define SAME_PART 1000u
 /* Number of entries that are examined to decide whether all entries are of one class. */
 #define ENTRIES_LOOKED 32u
-/* Maximum number of collections in a map to count, and minimum average number of their entries. */
+/*
+ * Maximum number of a map's inner collections to count, and minimum average number of their
+ * entries.
+ */
 #define INNER_LOOKED 10000u
 #define INNER_PART 4u
 /* Minimum size of any object, in bytes. */

@@ -225,8 +225,9 @@ static int replace_element(struct query *q, struct store_lists *lists, struct wa
 }
 
 /*
- * Finds the objects at which following one child ends, or the child itself if they are all of
- * platform classes: "12 LinkedHashMap" is more informative than the strings and arrays in the maps.
+ * Follows a child through entries and wrappers to the objects inside. If all these objects are of
+ * platform classes, finds the child itself: "12 LinkedHashMap" is more informative than the strings
+ * and arrays in the maps.
  */
 static int find_ends(const struct elements *e, struct store_lists *lists, uint32_t ix,
 		     struct ends *out, struct hdb_error *err)

@@ -231,7 +231,10 @@ static size_t keep_rows(const struct query *q, struct objects *o)
 	return n;
 }
 
-/* Finds the low bits that are 0 in all differences, and sets *last to the largest difference. */
+/*
+ * Finds the low bits that are 0 in the difference between each ID and the first ID. Sets *last to
+ * the largest difference.
+ */
 static int measure_ids(struct query *q, struct objects *o, uint64_t *last, struct hdb_error *err)
 {
 	const uint32_t blocks = heap_block_count(q->heap);

@@ -142,7 +142,7 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 /* Returns the first index in `locals` for thread `ix` or a later one, or locals.count. */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
-/* Returns whether an array contains boxed numbers, which are then part of the array. */
+/* Returns whether arrays of a class contain boxed numbers, which are then part of the array. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
 /* Passes the references of an object to `sink`, in order. */

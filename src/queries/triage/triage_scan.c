@@ -577,8 +577,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->count += count - 1;
 	f->bytes += copies.wasted;
 	/*
-	 * Keeps the string with the most copies; of several, the first by ID, because the order of
-	 * runs differs between processes.
+	 * Keeps the string with the most copies. If several have the same number of copies, keeps
+	 * the one with the lowest ID, because the order of runs differs between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;
