@@ -522,8 +522,8 @@ int store_meta_key(uint8_t *out, size_t *size, const char *name, struct hdb_erro
 	const size_t n = strlen(name);
 
 	if (n > META_NAME_MAX)
-		return hdb_fail(err, HDB_ELIMIT, "meta name longer than %d: %s", META_NAME_MAX,
-				name);
+		return hdb_fail(err, HDB_ELIMIT, "meta name longer than %d bytes: %s",
+				META_NAME_MAX, name);
 	out[0] = 0;
 	out[1] = STORE_META;
 	memcpy(out + 2, name, n);

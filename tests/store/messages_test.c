@@ -406,7 +406,7 @@ static void test_limits(void **state)
 	FAILS(store_put_meta_number(
 		      w, "a name that is longer than the 63 bytes that the key of a meta value has",
 		      1, &err),
-	      HDB_ELIMIT, "meta name longer than 63: a name");
+	      HDB_ELIMIT, "meta name longer than 63 bytes: a name");
 	FAILS(store_put(w, STORE_OBJECTS, &huge, &err), HDB_ELIMIT,
 	      "block too large for LMDB: 4294967296 bytes (limit 4 GiB)");
 	wrong.put = ENOSPC;

@@ -173,8 +173,8 @@ static int make_trigger(const struct attach *a, const char *name, int *folder,
 	}
 	if (fd < 0)
 		return hdb_fail(err, HDB_EIO,
-				"cannot create the file %s for process %ld, in the working "
-				"directory or /tmp of the process: %s",
+				"cannot create the file %s in the working directory or /tmp of "
+				"process %ld: %s",
 				name, (long)a->process->pid, strerror(errno));
 	close(fd);
 	return HDB_OK;

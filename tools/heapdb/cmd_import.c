@@ -273,9 +273,9 @@ int cmd_import(struct cli *cli)
 	uint64_t began_ns;
 
 	if (cli->opt.operand_count != 1)
-		return cli_usage(cli, "%s: heapdb import DUMP",
+		return cli_usage(cli, "%s; usage: heapdb import DUMP",
 				 cli->opt.operand_count ? "only one dump is allowed" :
-							  "name a dump");
+							  "missing argument DUMP");
 	if (!db_path) {
 		TRY(feed_default_path(cli->opt.operands[0], default_path, sizeof(default_path),
 				      &cli->err));

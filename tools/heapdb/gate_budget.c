@@ -370,7 +370,8 @@ int gate_update(struct cli *cli, const struct file_text *file, const struct gate
 			continue;
 		new_limit(c, budget->margin, limit, sizeof(limit));
 		if (from == end)
-			rc = hdb_fail(&cli->err, HDB_EUSAGE, "%s:%zu: expected <= without escapes",
+			rc = hdb_fail(&cli->err, HDB_EUSAGE,
+				      "%s:%zu: cannot update a limit that is written with escapes",
 				      file->name, c->line);
 		if (rc == HDB_OK)
 			rc = base_outfile_write(out, file->data + done, from - done, &cli->err);

@@ -556,8 +556,8 @@ static int use_suffix(uint64_t groups, const struct suffix *s, struct options *o
 					opt->output);
 	if (!has_format(groups, s->format))
 		return hdb_fail(err, HDB_EUSAGE,
-				"-o %s: this command does not write %s; `heapdb export` writes "
-				"columns, and trees for queries that return a tree",
+				"-o %s: this command cannot write %s files; use `heapdb export` "
+				"(trees such as .svg require a query that returns a tree)",
 				opt->output, s->suffix);
 	opt->has_format = true;
 	opt->format = s->format;

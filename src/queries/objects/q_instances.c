@@ -17,7 +17,7 @@
 
 #define FIELD_COLUMN(name) \
 	{ \
-		name, HDB_TYPE_TEXT, name, "Value of the field named by the column" \
+		name, HDB_TYPE_TEXT, name, "Field value. The column has the field's name." \
 	}
 
 #include <queries/objects/q_instances.query.h>
