@@ -169,8 +169,8 @@ static int check_limit(const struct load *l, uint64_t count, struct hdb_error *e
 	return count <= l->limit - l->rows->long_count ?
 		       HDB_OK :
 		       hdb_fail(err, HDB_ECORRUPT,
-				"%s: damaged: table \"references\" has more entries than the "
-				"database records; import the dump again",
+				"%s: damaged: table references (more entries than the database "
+				"records); import the dump again",
 				store_path(l->derive->heap->store));
 }
 

@@ -1,7 +1,7 @@
 /*
  * rewrite/convert.c - converts dumps for other tools. Android dumps are converted like AOSP's
- * hprof-conv does (platform/art, tools/hprof-conv/HprofConv.c); for other dumps only the size of
- * IDs can be changed. Without either, a dump is copied byte for byte.
+ * hprof-conv does (platform/art, tools/hprof-conv/HprofConv.c); in other dumps, only the size of
+ * IDs can be changed. If neither applies, the dump is copied byte for byte.
  */
 #include "base/bytes.h"
 #include "rewrite/rewrite.h"
@@ -339,7 +339,8 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 
 	assert(android_is(sub->tag));
-	/* These are not roots. Replacing them with one would make garbage reachable. */
+	/* These sub-records are not roots. Replacing them with a root would make garbage
+	 * reachable. */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)

@@ -49,8 +49,8 @@ int rewrite_id_bits_add(struct rewrite_id_bits *set, uint64_t id, struct hdb_err
 		TRY(base_idmap_put(&set->parts, head, part, err));
 		r = base_big_alloc(set->work, &big, PART_BYTES, "identifiers", err);
 		/*
-		 * The map already contains the index, so the part is pushed even if its allocation
-		 * failed; the caller gives up anyway.
+		 * The map already contains the index of the part, so the part is pushed even if its
+		 * allocation failed. The caller then fails.
 		 */
 		(void)base_vec_push(&set->bits, &big, sizeof(big), NULL);
 		TRY(r);

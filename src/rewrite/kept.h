@@ -1,7 +1,7 @@
 /*
- * rewrite/kept.h - finds primitive arrays to keep, because they are the text of a string or the
- * buffer of a bitmap, when all others are dropped. If several bitmaps have equal pixels, only one
- * buffer is kept, as in Matrix's HprofBufferShrinker.
+ * rewrite/kept.h - finds primitive arrays to keep when all others are dropped: the texts of strings
+ * and the buffers of bitmaps. If several bitmaps have equal pixels, only one buffer is kept, as in
+ * Matrix's HprofBufferShrinker.
  */
 #ifndef REWRITE_KEPT_H
 #define REWRITE_KEPT_H

@@ -1,10 +1,10 @@
 /*
  * rewrite/renames.h - renames classes and fields as listed in a file.
  *
- * A line is "OLD -> NEW"; '#' begins a comment. A name with dots is a class, and also renames its
- * arrays, inner classes and signatures. "com.acme.*" is a package with its subpackages; NEW must
- * then end in ".*", too. Any other string in the dump that equals OLD, such as the name of a field
- * or method, becomes NEW.
+ * A line is "OLD -> NEW"; '#' begins a comment. A name with dots is a class, whose arrays, inner
+ * classes and signatures are renamed as well. "com.acme.*" is a package with its subpackages; NEW
+ * must then end in ".*", too. Any other string in the dump that equals OLD, such as the name of a
+ * field or method, becomes NEW.
  */
 #ifndef REWRITE_RENAMES_H
 #define REWRITE_RENAMES_H

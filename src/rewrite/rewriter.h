@@ -23,10 +23,10 @@ struct rewrite_policy {
 	 */
 	int (*sub)(void *ctx, struct rewriter *w, const struct hprof_sub *sub,
 		   struct hdb_error *err);
-	/* Writes a record outside the heap, with rewriter_record. NULL keeps all of them. */
+	/* Writes a record outside the heap, with rewriter_record. NULL keeps all such records. */
 	int (*record)(void *ctx, struct rewriter *w, const struct hprof_record *rec,
 		      struct hdb_error *err);
-	const char *marker; /* text written as the first record, or NULL if none */
+	const char *marker; /* text of a marker to write as the first record, or NULL */
 	bool app_only;      /* whether to drop objects of Android's zygote and image heaps */
 };
 

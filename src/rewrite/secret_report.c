@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Maximum number of rules remembered per string, to report each only once. Beyond this limit,
- * duplicates are accepted.
+ * Maximum number of rules remembered per string, so that each rule is reported only once. Beyond
+ * this limit, duplicates are accepted.
  */
 #define SEEN_MAX 32u
 

@@ -1,6 +1,6 @@
 /*
- * rewrite/secret_report.h - searches strings for secrets. The report says where they are without
- * revealing them.
+ * rewrite/secret_report.h - searches strings for secrets. The report states where the secrets are
+ * without revealing them.
  */
 #ifndef REWRITE_SECRET_REPORT_H
 #define REWRITE_SECRET_REPORT_H

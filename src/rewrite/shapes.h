@@ -63,8 +63,8 @@ int rewrite_shapes_load(struct rewrite_shapes *shapes, struct hdb_error *err);
 void rewrite_shapes_release(struct rewrite_shapes *shapes);
 
 /*
- * Write the name of a class (with dots), or the text of a string. Both write "" if it does not
- * exist.
+ * Write the name of a class (with dots), or the text of a string. Both write "" if there is no such
+ * class or string.
  */
 void rewrite_class_name(struct rewrite_shapes *shapes, uint64_t class_id,
 			char out[REWRITE_NAME_MAX]);

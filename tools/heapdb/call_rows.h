@@ -35,15 +35,15 @@ struct sampled {
 	struct call_tree tree; /* classes, with the allocating frames below each class */
 	uint64_t last_suspect; /* number of the last suspect for which a sentence was written */
 	size_t class_name, objects, suspect, text; /* column numbers */
-	struct hdb_value value; /* text for the current row; null means the text does not change */
+	struct hdb_value value; /* text for the row; null leaves the row's own text unchanged */
 	char sentence[1024];
 };
 
-/* Reads a recording. Release out->tree after the answer, even after an error. */
+/* Reads a recording. The caller must release out->tree after the answer, even after an error. */
 int sampled_open(struct cli *cli, const char *path, struct hdb_rows *rows, struct sampled *out);
 /*
- * If this is the first row of a suspect whose class was sampled, sets sampled->value to a sentence
- * about the samples.
+ * If the current row is the first row of a suspect whose class was sampled, sets sampled->value to
+ * a sentence about the samples.
  */
 void sampled_match_row(struct sampled *sampled);
 

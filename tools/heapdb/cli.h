@@ -48,8 +48,8 @@ struct cli;
 struct command {
 	const char *name; /* such as "import"; "export dump" has its own options and its own row */
 	/*
-	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. NULL if the
-	 * command is not in this build.
+	 * Returns HDB_OK, HDB_NOTFOUND, or a failure with its message in cli->err. The pointer is
+	 * NULL if the command is not in this build.
 	 */
 	int (*run)(struct cli *cli);
 	unsigned flags;
@@ -83,7 +83,7 @@ struct cli {
 	struct hdb_error err;
 	char *statement;         /* SQL statement to export, also for `export TABLE`; owned; NULL if
 				  * none */
-	bool is_open;            /* whether a JSON object is incomplete; see struct answer */
+	bool is_open;            /* whether a JSON object has no end yet; see struct answer */
 	bool is_sparse;          /* whether to print JSON for the page; see struct answer */
 	int verdict;             /* failure of cli_verdict after a complete answer, or 0 */
 	char message_prefix[64]; /* such as "import" or "query retained"; "" for `heapdb FILE` */
@@ -218,8 +218,8 @@ int cli_report_import(struct cli *cli, const char *db_path, const struct hdb_imp
 		      const struct capture_cost *cost, double seconds);
 
 /*
- * Locates the database (see FILES in the manual). A named dump without a database is imported
- * first. Sets cli->db_path and, if known, cli->dump_path.
+ * Locates the database (see FILES in the manual). If the command line names a dump without a
+ * database, imports the dump first. Sets cli->db_path and, if known, cli->dump_path.
  */
 int locate_database(struct cli *cli);
 

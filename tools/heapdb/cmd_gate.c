@@ -24,7 +24,7 @@ struct question {
 	size_t option_count;
 	const char *target, *sort;
 	uint64_t limit;
-	bool compares;       /* whether the measure compares the baseline with the dump */
+	bool compares;       /* whether the measure compares the dump with the baseline */
 	bool is_of_baseline; /* whether the measure only reads the baseline */
 };
 
@@ -262,8 +262,8 @@ static void write_condition(const struct gate_check *c, char *buf, size_t size)
 }
 
 /*
- * Returns whether a row of the leaks query is a leak itself, rather than one of the rows below it.
- * A suspect's own verdict is "large" only for the owner of memory outside the heap, such as a pool,
+ * Returns whether a row of the leaks query is a leak itself, rather than a detail of a leak. A
+ * suspect's own verdict is "large" only for the owner of memory outside the heap, such as a pool,
  * and "stuck" for threads that cannot continue.
  */
 static bool is_leak(const struct hdb_rows *rows)

@@ -21,7 +21,7 @@ static void put_words(struct output *out, const char *text, size_t indent)
 	prose_wrap(out, &style, (struct prose_place){ indent, indent }, text, strlen(text));
 }
 
-/* Prints an option. A list of choices that does not fit on the line is broken after a "|". */
+/* Prints an option. If a list of choices does not fit on the line, breaks the list after a "|". */
 static void put_left(struct output *out, const char *left)
 {
 	size_t room = HELP_WIDTH - 2;

@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-/* Maximum number of bytes in a stack in a row. */
+/* Maximum size of the text of a stack in a row. */
 #define STACK_TEXT_MAX (1u << 20)
 
 static const char *const kind_names[JFR_KINDS] = { "old-objects", "allocations", "gc", "cpu" };

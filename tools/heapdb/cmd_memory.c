@@ -13,7 +13,7 @@
 /* Details below 1 / DETAIL_SHARE of RSS are listed only with --wide. */
 #define DETAIL_SHARE 100
 
-/* Rows of the human-readable output. The details of a part follow it, except small ones. */
+/* Rows of the human-readable output. Each part is followed by its details, except small details. */
 struct people_rows {
 	const struct own_answer *of;
 	bool is_tree;   /* whether details are indented instead of having their own column */

@@ -84,7 +84,7 @@ static int print_translation(struct cli *cli, const char *statement)
 
 /*
  * Translates a statement in VisualVM's dialect to SQL, prints it and runs it. Returns HDB_NOTFOUND
- * if it is not in that dialect.
+ * if the statement is not in that dialect.
  */
 static int run_visualvm(struct cli *cli, struct oql_str text)
 {

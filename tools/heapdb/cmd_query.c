@@ -53,7 +53,7 @@ struct hdb_query_args cli_query_args(const struct options *opt)
 
 int cli_verdict(struct cli *cli, bool has_failed)
 {
-	/* a successful query may have left the message of a lookup that failed along the way */
+	/* a successful query may have left the message of a lookup that failed */
 	cli->err = (struct hdb_error){ 0 };
 	if (has_failed)
 		return HDB_NOTFOUND;
@@ -78,7 +78,8 @@ int cli_verdict(struct cli *cli, bool has_failed)
 
 /*
  * Returns the "no" status if the answer counts failed checks or --fail-if conditions that are true.
- * These are also printed to standard error, since the answer may be cut or redirected.
+ * Also prints these checks and conditions to standard error, since the answer may be cut or
+ * redirected.
  */
 static int judge(struct cli *cli, const struct answer *answer)
 {
@@ -187,7 +188,7 @@ static void show_beginning(struct cli *cli, const struct render_style *style)
 	bytes_release(&text);
 }
 
-/* Runs the query on `db` and prints it. `before` are older databases to compare with. */
+/* Runs the query on `db` and prints the answer. `before` are older databases to compare with. */
 static int ask_and_print(struct cli *cli, struct hdb *const *before)
 {
 	const struct prose *text = text_of(cli);

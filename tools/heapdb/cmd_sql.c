@@ -61,7 +61,7 @@ static char *schema_of(const char *operand, const char **file)
 
 /* ---- databases ---- */
 
-/* Adds a database. `name` is NULL if it is the only one. */
+/* Adds a database. `name` is NULL if this is the only database. */
 static int add(struct cli *cli, struct heapsql *sql, const char *name, const struct database *d)
 {
 	const struct heapsql_database database = {

@@ -15,7 +15,7 @@ struct line {
 	char **words;
 	size_t count; /* number of words, including the word to complete */
 	const char *typed;
-	size_t keep;  /* number of bytes to keep, such as the bytes "a,b," of a list */
+	size_t keep;  /* number of leading bytes of the word to keep, such as "a,b," of a list */
 	bool has_any; /* whether a candidate was printed */
 	const struct command *command;
 	const struct hdb_query_spec *query;

@@ -20,7 +20,8 @@ enum gate_measure {
 	GATE_SECRETS
 };
 
-/* An object that made a check fail, with its owner and path. Long strings are truncated. */
+/* An object that made a check fail, and the owner and path of the object. Long strings are
+ * truncated. */
 struct gate_culprit {
 	char object[512], owner[512], path[1024];
 };
@@ -34,7 +35,7 @@ struct gate_check {
 	size_t line, column; /* position of its name in the file, counted from 1 */
 	size_t at, size;     /* offset and size of the limit in the file */
 	/* the result */
-	bool has_failed, is_unknown; /* is_unknown: whether the target exists in neither dump */
+	bool has_failed, is_unknown; /* is_unknown: whether neither dump contains the target */
 	double value;
 	char text[240]; /* sentence: "retained com.acme.* is 61.2 MiB, limit 50.0 MiB" */
 	struct gate_culprit culprits[GATE_CULPRITS_MAX];

@@ -43,8 +43,8 @@ static bool is_trace(const char *name)
 }
 
 /*
- * Reads the first bytes of a file and returns their number. Returns 0 if the file cannot be read;
- * hdb_open will report the reason.
+ * Reads the first bytes of a file and returns the number of bytes read. Returns 0 if the file
+ * cannot be read; hdb_open will report the reason.
  */
 static size_t head_of(const char *path, char *head, size_t size)
 {

@@ -155,8 +155,8 @@ static void add_long(struct parser *p, size_t *count, const char *name, const ch
 }
 
 /*
- * Prepares getopt. The query's options come first: if both tables have a name (--columns), the
- * query's is used. getopt's state is global; optind = 0 resets it.
+ * Prepares getopt. The query's options come first: if both tables define an option (--columns), the
+ * query's option is used. getopt's state is global; optind = 0 resets it.
  */
 static void parser_init(struct parser *p, const struct command *command,
 			const struct hdb_query_spec *spec, struct arguments args)
@@ -233,7 +233,7 @@ static void add_name(struct names *names, const char *name)
 
 /*
  * Finds queries or commands that accept an option: first, queries that define the option or for
- * which this command accepts it; if there are none, other commands.
+ * which this command accepts it; if there is no such query, other commands.
  */
 static void find_takers(struct names *takers, const struct command *command, const char *name,
 			size_t size)
@@ -256,7 +256,8 @@ static void find_takers(struct names *takers, const struct command *command, con
 			add_name(takers, c->name);
 }
 
-/* Fails if the option belongs to another command or query. Returns HDB_OK if it belongs to none. */
+/* Fails if the option belongs to another command or query. Returns HDB_OK if no command or query
+ * has the option. */
 static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
 		     const char *name, size_t size, struct hdb_error *err)
 {

@@ -266,7 +266,7 @@ void prose_parts_footer(const struct render_style *style, struct output *out, ui
 
 /*
  * Returns the size of the part of a long word that fits into `width` columns and ends before a
- * bracket, or after a dot, slash or dollar sign. Returns `size` if there is none.
+ * bracket, or after a dot, slash or dollar sign. Returns `size` if there is no such place.
  */
 static size_t fitting_part(const char *word, size_t size, size_t width)
 {

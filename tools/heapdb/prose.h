@@ -17,12 +17,12 @@ typedef int prose_fn(struct answer *answer, const struct render_style *style, st
 struct prose {
 	const char *query;
 	prose_fn *put;
-	bool is_whole;       /* whether it is printed in full without --limit */
+	bool is_whole;       /* whether the answer is printed in full without --limit */
 	bool has_parts;      /* whether --limit counts threads or leaks instead of rows */
-	bool has_stacks;     /* whether it is a table of threads, or with --stacks a thread dump */
+	bool has_stacks;     /* whether the answer is a table of threads or a thread dump */
 	bool has_beginning;  /* whether the query has the option --brief, with which it answers
 			      * faster */
-	bool needs_retained; /* whether it requires retained sizes, because it is sorted by them */
+	bool needs_retained; /* whether the answer is sorted by retained size */
 };
 
 /* Returns the entry for a query, or NULL if the query is not printed as text. */

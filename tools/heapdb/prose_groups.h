@@ -14,7 +14,7 @@
 struct prose_group {
 	uint64_t key;
 	uint64_t count;                 /* 0 means new */
-	uint64_t shallow, retained, id; /* sums, and the ID of the first object */
+	uint64_t shallow, retained, id; /* sums over the rows, and the ID of the first object */
 	bool has_retained;              /* otherwise unknown */
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };

@@ -283,7 +283,7 @@ static bool put_repeated(struct answer *answer, struct prose_groups *shown, stru
 	return true;
 }
 
-/* Returns the number of leaks and suspects in the answer. */
+/* Returns the total number of leaks and suspects in the answer. */
 static uint64_t count_leaks(const struct answer *answer)
 {
 	static const char *const facts[] = { "leaks", "library_leaks", "suspects" };

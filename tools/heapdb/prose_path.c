@@ -61,7 +61,7 @@ static void put_step(struct output *out, struct path *path, uint64_t no)
 	output_format(out, "\n%s    ", below ? bar : " ");
 	put(out, &step->sizes);
 	output_char(out, '\n');
-	/* a step names the field that holds the step below */
+	/* each step shows the field that holds the step below */
 	if (below) {
 		output_format(out, "%s    %s ", bar, prose_stroke(STROKE_DOWN));
 		put(out, &step->field);

@@ -74,7 +74,7 @@ static void add_fact(struct bytes *to, const struct answer *answer, size_t fact,
 
 /*
  * Returns the fact whose name is the name of the row plus a suffix, such as "heap_objects_before"
- * for "heap_objects". Returns NULL if there is none.
+ * for "heap_objects". Returns NULL if there is no such fact.
  */
 static const struct hdb_value *relative(const struct answer *answer, const char *name,
 					const char *ending)
@@ -199,7 +199,7 @@ void facts_cut(const struct answer *answer, const struct render_style *style, st
 	bytes_release(&numbers);
 }
 
-/* If only reachable objects were counted, appends the number of objects that were not. */
+/* If only reachable objects were counted, appends the number of unreachable objects. */
 static void add_population(struct bytes *to, const struct answer *answer,
 			   const struct render_style *style)
 {

@@ -64,7 +64,7 @@ struct column {
 	bool is_twin;   /* whether another column shows the same information */
 	bool is_same;   /* whether all rows have the same value, which is shown below the table */
 	bool stays;     /* never hidden */
-	bool is_aside;  /* whether the column is hidden before other columns */
+	bool is_aside;  /* whether the column is hidden before columns that lack this flag */
 	/*
 	 * whether this column and the columns before it are hidden only if strings cannot be
 	 * truncated further
@@ -219,7 +219,8 @@ static void put_aligned(struct table *t, const char *text, size_t size)
 
 /*
  * Finds the informative end of a string: the last step of a path "a > b" or "a -> b", or the method
- * of a frame "a.b(C.java:12)". Returns the text's size if there is none, and 0 for a single word.
+ * of a frame "a.b(C.java:12)". Returns the text's size if no part is more informative, and 0 for a
+ * single word.
  */
 static size_t specific_end(const char *text, size_t size)
 {
@@ -442,7 +443,8 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
-/* Shortens and truncates less important strings. widen_cut gives unused space back to them. */
+/* Shortens and truncates less important strings. widen_cut widens these strings again if there is
+ * unused space. */
 static void cut_minor(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {

@@ -38,7 +38,7 @@ struct markdown_rows {
 	bool is_largest;     /* whether to omit rows that are 0.00 % of the heap */
 };
 
-/* Prints the rows as a table, or a sentence if there are none. */
+/* Prints the rows as a table, or a sentence if there are no rows. */
 int markdown_table(struct answer *answer, const struct markdown_rows *which, struct output *out);
 
 /* Writes the report as one HTML file, completely or not at all. Error messages are in cli->err. */

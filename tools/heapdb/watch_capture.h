@@ -1,6 +1,6 @@
 /*
- * heapdb/watch_capture.h - captures that `heapdb watch` starts, one at a time. Each is made by a
- * process that runs `heapdb capture`, `heapdb report` and the user's command.
+ * heapdb/watch_capture.h - captures that `heapdb watch` starts, one at a time. Each capture runs in
+ * a process that calls `heapdb capture`, `heapdb report` and the user's command.
  */
 #ifndef HEAPDB_WATCH_CAPTURE_H
 #define HEAPDB_WATCH_CAPTURE_H

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define HEAD_BYTES 4096u
-/* Maximum number of words of a command: its name, files and options. */
+/* Maximum number of words in a command: the name, files and options. */
 #define WORDS_MAX (OPTIONS_REPEATED_MAX + 8)
 
 /*

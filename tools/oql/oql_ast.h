@@ -21,7 +21,7 @@ enum oql_kind {
 	OQL_SNAPSHOT,
 	OQL_SELECT,    /* select */
 	OQL_FIELD,     /* a.name */
-	OQL_ATTRIBUTE, /* a.@name, or @name of the row's object if there is no a */
+	OQL_ATTRIBUTE, /* a.@name, or @name of the row's object if `a` is NULL */
 	OQL_METHOD,    /* a.name(args) */
 	OQL_CALL,      /* name(args) */
 	OQL_AGGREGATE, /* count(*), sum(args[0]), ...; i: index of the aggregate in the select */

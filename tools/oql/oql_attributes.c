@@ -389,7 +389,7 @@ static const struct attribute array_attributes[] = {
 
 /* ---- classes ---- */
 
-/* Looks up a number or text of `heapdb info`. If there is none, *out stays unchanged. */
+/* Looks up a number or text of `heapdb info`. If there is no such value, *out stays unchanged. */
 static int oql_info(const struct subject *s, const char *key, struct oql_value *out)
 {
 	struct hdb_rows *rows = NULL;

@@ -178,8 +178,8 @@ static int call_value(struct oql_eval *ev, const struct oql_expr *e, const struc
 /* ---- subscripts ---- */
 
 /*
- * Returns an entry of a collection: of a list or set, the element; of a map, the object that holds
- * key and value or, if there is no such object, a row of both.
+ * Returns an entry of a collection: for a list or set, the element; for a map, the object that
+ * holds key and value or, if there is no such object, a row of key and value.
  */
 static int entry_value(struct oql_eval *ev, const struct hdb_entry *entry, struct oql_arena *arena,
 		       struct oql_value *out)

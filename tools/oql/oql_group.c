@@ -135,7 +135,7 @@ static int make_groups(struct oql_rows *rows, struct oql_part *p)
 	bytes_release(&key);
 	TRY_ERRORS(r);
 	p->frame.current = (struct oql_value){ 0 };
-	/* without GROUP BY, aggregates of no rows yield one row */
+	/* without GROUP BY, aggregates over zero rows yield one row */
 	return p->group_count || p->select->group_count ? HDB_OK : add_group(rows, p);
 }
 

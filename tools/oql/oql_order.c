@@ -4,7 +4,7 @@
  */
 #include "oql/oql_rows.h"
 
-/* With a LIMIT, surplus rows are dropped once there are at least this number of them. */
+/* With a LIMIT, surplus rows are dropped once their number reaches this value. */
 #define SORT_SLACK 4096
 
 /* ---- keys of ORDER BY ---- */
@@ -154,7 +154,7 @@ static int keep_row(struct oql_rows *rows, uint64_t no)
 	return copy_sorted(rows, &rows->sorted_arena, &row, &rows->sorted[rows->sorted_count++]);
 }
 
-/* Returns whether there are so many surplus rows that sorting pays off, because it frees them. */
+/* Returns whether there are so many surplus rows that sorting, which frees them, pays off. */
 static bool has_slack(const struct oql_rows *rows)
 {
 	return rows->wanted && rows->wanted < SIZE_MAX / 4 &&

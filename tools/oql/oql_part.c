@@ -122,8 +122,8 @@ static int next_object(struct oql_rows *rows, struct oql_part *p, struct oql_val
 /* ---- columns ---- */
 
 /*
- * Computes a cell. If this fails in the first row, the statement fails, so that users notice a
- * misspelt name. In later rows, the cell is left empty.
+ * Computes a cell. If the first row has a cell that cannot be computed, the statement fails, so
+ * that users notice a misspelt name. In later rows, such a cell is left empty.
  */
 static int cell(struct oql_rows *rows, struct oql_part *p, const struct oql_expr *e,
 		struct oql_value *out)

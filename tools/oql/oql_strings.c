@@ -21,7 +21,7 @@ static int64_t units_in(const char *text, size_t size)
 	return units;
 }
 
-/* Returns the byte offset of unit `unit`, or the end if there are fewer. */
+/* Returns the byte offset of unit `unit`, or the end of the string if it has fewer units. */
 static size_t byte_of(struct oql_str text, int64_t unit)
 {
 	size_t i = 0;

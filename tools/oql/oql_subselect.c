@@ -1,6 +1,7 @@
 /*
- * oql/oql_subselect.c - a SELECT inside an expression, as a value or as a set for IN. If it does
- * not depend on an outer row, it is evaluated only once. If it has no rows, its value is null.
+ * oql/oql_subselect.c - a SELECT inside an expression, as a value or as a set for IN. A SELECT that
+ * does not depend on an outer row is evaluated only once. The value of a SELECT without rows is
+ * null.
  */
 #include "oql/oql_rows.h"
 

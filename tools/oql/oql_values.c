@@ -273,7 +273,7 @@ static int put_list_value(struct oql_eval *ev, const struct oql_list *list,
 
 /*
  * Reads the elements from index `no` on, up to the number that one read returns. Sets *done to 0 if
- * they are not in the dump.
+ * the elements are not in the dump.
  */
 static int some_elements(struct oql_eval *ev, const struct oql_list *list, size_t no,
 			 struct oql_value values[ELEMENTS], size_t *done)

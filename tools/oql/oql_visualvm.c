@@ -280,7 +280,7 @@ static const char *class_name(struct translator *t, const struct value *v)
 }
 
 /*
- * Formats a label: "java.lang.Thread#0x12c4". Where this shows the ID, VisualVM shows an instance
+ * Formats a label: "java.lang.Thread#0x12c4". In place of the ID, VisualVM shows an instance
  * number.
  */
 static const char *label(struct translator *t, const struct value *v)

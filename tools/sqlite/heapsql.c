@@ -432,8 +432,8 @@ static int define_classes(struct heapsql *sql, const char *text, struct hdb_erro
 }
 
 /*
- * Fills sqlite_master if a statement reads this table. Other statements need not wait milliseconds
- * until all tables are created.
+ * Fills sqlite_master if a statement reads this table. Other statements then avoid the few
+ * milliseconds that creating all tables takes.
  */
 static int need_catalogue(struct heapsql *sql, const char *text, struct hdb_error *err)
 {

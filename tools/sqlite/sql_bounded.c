@@ -416,8 +416,9 @@ static void do_rtrim(struct sqlite3_context *ctx, int argc, sqlite3_value **argv
 #define ZERO "\xf7\xbf\xbf\xbf"
 
 /*
- * Returns the zero-terminated text of the value. If the value contains zeros, the text is *owned,
- * which the caller must free. Returns NULL if memory is exhausted or the value is NULL in SQL.
+ * Returns the zero-terminated text of the value. If the value contains zeros, the text is a copy,
+ * *owned, which the caller must free. Returns NULL if memory is exhausted or the value is NULL in
+ * SQL.
  */
 static const char *match_text(sqlite3_value *value, char **owned)
 {

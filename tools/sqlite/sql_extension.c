@@ -93,8 +93,8 @@ static void close_source(void *p)
 }
 
 /*
- * Keeps the source until the connection is closed: a module without a table owns the source. SQLite
- * then destroys modules in any order, but the other modules no longer use the source.
+ * Keeps the source until the connection is closed, by letting a module without a table own it.
+ * SQLite destroys modules in any order, but by then the other modules no longer use the source.
  */
 static int keep_source(struct sqlite3 *sqlite, struct sql_source *source)
 {

@@ -1,7 +1,7 @@
 /*
  * sqlite/sql_functions.c - functions of an object, and aggregates over objects. With several
- * databases, each takes the name of a schema as an additional last argument; by default the first
- * database is used.
+ * databases, each function accepts the name of a schema as an additional last argument. The default
+ * is the first database.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "sqlite/sql_private.h"

@@ -15,7 +15,7 @@
 /* Maximum number of GC roots examined for their kinds. */
 #define ROOTS_MAX 100000
 
-/* Finds the first word that equals `name`. Returns false if no word does. */
+/* Finds the first word that equals `name`. Returns false if no word is equal. */
 static bool find_word(const char *text, const char *name, struct sql_word *word)
 {
 	for (; sql_next_word(text, word); text = word->at + word->size)
@@ -199,8 +199,8 @@ static bool next_compared(const char **at, const char *column, char text[NAME_SI
 }
 
 /*
- * Returns whether any object or GC root is of this kind. If none is, sets *near to a kind that
- * differs only in case, or to NULL.
+ * Returns whether any object or GC root is of this kind. If there is no such object or root, sets
+ * *near to a kind that differs only in case, or to NULL.
  */
 static bool has_kind(struct hdb *db, const char *kind, const char **near)
 {

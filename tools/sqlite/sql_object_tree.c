@@ -111,7 +111,7 @@ int sql_objects_largest(struct objects_cursor *c, size_t wanted, struct hdb_erro
 		r = push_children(c, &tops, top.ix, wanted - c->list_count, err);
 		if (base_flag_is_set(c->source->cancel))
 			r = hdb_fail(err, HDB_EINTR, "interrupted");
-		/* there are too many objects, so the caller does not use the list */
+		/* with this many objects, the caller does not use the list */
 		if (c->retained_from && c->list_count + tops.count >= wanted)
 			c->list_count = wanted;
 	}

@@ -280,7 +280,7 @@ static int read_id_to(struct objects_cursor *c, sqlite3_value *value, struct hdb
 	/* SQLite checks the constraint again */
 	if (sqlite3_value_type(value) != SQLITE_INTEGER || id <= 0 || id == INT64_MAX)
 		return HDB_OK;
-	/* negative IDs are below the limit as well, and come last */
+	/* negative IDs are also below the limit, but come last in the scan */
 	if (sql_has_negative_ids(c->db))
 		return HDB_OK;
 	TRY(first_from(c, (uint64_t)id + 1, &c->end_ix, err));

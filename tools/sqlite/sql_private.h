@@ -42,7 +42,8 @@ struct sql_source {
 	struct heapsql_database database;
 	char *name;         /* owned; "main" for the only database */
 	struct hdb *db;     /* database.db */
-	bool owns_db;       /* whether the extension opened the database, and owns database.path */
+	bool owns_db;       /* whether the extension opened the database and therefore owns
+			     * database.path */
 	bool is_only;       /* whether this is the only database, so that its tables need no
 			     * schema */
 	size_t *name_sizes; /* indexed by class number: length of its name + 1, or 0 if unknown */

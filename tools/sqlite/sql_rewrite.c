@@ -2,10 +2,9 @@
  * sqlite/sql_rewrite.c - answers sums over all objects from totals by class or kind.
  *
  * SQLite can request only rows from a virtual table, not sums. Statements are therefore inspected
- * before SQLite sees them. If it reads only `objects`, and from its rows only the class (or the
- * kind), count(*) and sums of shallow and retained sizes, the same sums over the totals of each
- * class (or kind) are equal, however they are combined. All other statements, including doubtful
- * ones, are left unchanged.
+ * before SQLite sees them. If a statement reads only `objects`, and uses only the class (or the
+ * kind), count(*) and sums of shallow and retained sizes, sums over the totals of each class (or
+ * kind) give the same results. All other statements, including doubtful ones, are left unchanged.
  */
 #include "sqlite/sql_private.h"
 
@@ -14,7 +13,7 @@
 
 /*
  * Splits a statement into words up to its semicolon. Returns 0 if there are too many words or any
- * comments, which could hide something.
+ * comments, which could hide part of the statement.
  */
 static size_t split(const char *text, struct sql_word *words)
 {
@@ -98,7 +97,7 @@ static bool is_count(const struct sql_word *words, size_t count, size_t i)
 
 /*
  * Parses WHERE: `reachable`, conditions on the class only, or both joined by AND. Sets *reachable
- * to 1 or -1 if it is present, and *skip_to to the first word to keep.
+ * to 1 or -1 if the condition is present, and *skip_to to the first word to keep.
  */
 static bool read_where(const struct sql_word *words, size_t count, size_t where, int *reachable,
 		       size_t *skip_to)

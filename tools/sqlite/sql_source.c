@@ -59,8 +59,8 @@ static int on_pragma(void *ctx, int count, char **values, char **names)
 }
 
 /*
- * Lists queries as query_NAME, since clients use names such as "tables" themselves. The
- * connection's own tables are not replaced.
+ * Lists queries as query_NAME, since clients have tables of their own with names such as "tables".
+ * The connection's own tables are not replaced.
  */
 static int list_table(struct sqlite3 *sqlite, const char *schema, const struct heapsql_table *table,
 		      struct hdb_error *err)

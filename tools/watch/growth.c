@@ -195,7 +195,7 @@ static bool falls_often(const struct trend_point *points, size_t count)
 	return falls >= FALLS_MIN;
 }
 
-/* Keeps the smallest point of each group. */
+/* Reduces each group of points to its smallest point. */
 static size_t keep_minima(struct trend_point *points, size_t count)
 {
 	const size_t groups = count < GROUPS_MAX ? count : GROUPS_MAX;
@@ -279,9 +279,9 @@ const struct growth_class *growth_class_in(const struct growth *g, const struct 
 }
 
 /*
- * Computes the points of a class. A histogram that does not list the class lists only larger
- * classes. For such a histogram, the class is assumed to be as large as the smallest listed class,
- * or as large as in the next histogram if that is less.
+ * Computes the points of a class. If a histogram does not list the class, all listed classes are
+ * larger. The class is then assumed to be as large as the smallest listed class, or as large as in
+ * the next histogram if that is less.
  */
 static void fill_points(const struct growth *g, const struct growth_run *run,
 			const struct growth_class *last, struct class_points *out)

@@ -21,7 +21,7 @@
 #define HOUR_S 3600.0
 #define SUFFIX ".jsonl"
 #define SUMMARY_SIZE 1024
-/* Limits that are reached later than this number of hours cause no warning. */
+/* A limit that will not be reached within this number of hours causes no warning. */
 #define HOURS_MAX (24 * 365.0)
 
 #include <watch/growth_answer.query.h>

@@ -167,7 +167,7 @@ static int copy_thinned(struct series *s, FILE *from, FILE *to)
 	size_t room = 0;
 	ssize_t size;
 
-	/* a line longer than the limit was not written by heapdb */
+	/* heapdb never writes a line longer than the limit */
 	while ((size = getline(&line, &room, from)) > 0 && (size_t)size <= SERIES_LINE_MAX)
 		copy_line(&t, line, (size_t)size);
 	free(line);

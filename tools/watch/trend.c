@@ -219,8 +219,8 @@ static double middle(const struct trend_point *p)
 }
 
 /*
- * Returns whether growth persists after decreases, and the last values exceed all values before the
- * start.
+ * Returns whether growth continues after each decrease, and the last values exceed all values
+ * before the start of the growth.
  */
 static bool survives(const struct trend_point *all, size_t count, size_t start)
 {

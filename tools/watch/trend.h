@@ -4,7 +4,7 @@
  * The slope is Theil and Sen's, the median of the slopes of all pairs of points, and the test is
  * Mann and Kendall's, on the same pairs. Neither method assumes a distribution, and outliers have
  * little influence on either. A pattern that repeats (load by hour, a cache that is filled and
- * cleared) would mislead them:
+ * cleared) would mislead both methods:
  *
  * - If the points have a period, only points at the same position in the period are compared.
  * - Otherwise growth must persist: there must be no decrease by half of the rise, and the end must

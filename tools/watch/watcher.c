@@ -28,7 +28,7 @@ struct watched {
 	uint64_t oom_seen_ms;
 	/* time since which the condition has held; 0 means it does not hold */
 	uint64_t since_ms[CONDITIONS_MAX];
-	/* whether the watch has reported that a capture is not possible now */
+	/* whether the user has been told that a capture is not possible now */
 	bool is_reported[CONDITIONS_MAX];
 };
 

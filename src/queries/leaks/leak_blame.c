@@ -67,7 +67,7 @@ static bool is_captured(const struct analysis_link *link)
 /*
  * Lowers the rank of an application class that holds the next step only because of the VM or the
  * platform: every object refers to its class, every class to its class loader and superclass, and
- * every thread has the fields of java.lang.Thread. Does not change *out for other steps.
+ * every thread has the fields of java.lang.Thread. Leaves *out unchanged for other steps.
  */
 static int weigh_own(struct query *q, const struct query_leak_path *path, size_t i,
 		     enum leak_blame *out, struct hdb_error *err)
@@ -124,9 +124,8 @@ static size_t library_size(const char *name)
 }
 
 /*
- * Returns whether a class is a library's collection, or nested in such a collection. Such a class
- * holds objects that other code put into it. A lambda counts too, because it holds captured
- * objects.
+ * Returns whether a class is a library's collection, or nested in such a collection. Other code
+ * puts the objects into such a class. A lambda counts too, because it holds captured objects.
  */
 static bool is_structure(struct heap *heap, uint32_t class_no)
 {
@@ -174,7 +173,7 @@ int leak_blame_step(struct query *q, const struct query_leak_path *path, size_t 
 
 	assert(i < path->count);
 	TRY(heap_object(q->heap, ix, &object, err));
-	/* An array or collection only holds objects for its owner. */
+	/* An array or collection holds objects only on behalf of its owner. */
 	if (object.kind == STORE_OBJECT_ARRAY || object.kind == STORE_PRIMITIVE_ARRAY ||
 	    (object.kind == STORE_INSTANCE && is_structure(q->heap, object.class_no)))
 		*out = BLAME_ARRAY;
@@ -214,9 +213,9 @@ int leak_choose_step(struct query *q, const struct query_leak_path *path, size_t
 }
 
 /*
- * Finds the entry of a thread's map on the path, the one nearest to the end if there are several,
- * and the ThreadLocal that is its key. Returns HDB_NOTFOUND if there is no entry or the ThreadLocal
- * was collected.
+ * Finds the entry of a thread's map that is nearest to the end of the path, and the ThreadLocal
+ * that is the entry's key. Returns HDB_NOTFOUND if there is no entry or the ThreadLocal was
+ * collected.
  */
 static int find_thread_local(struct query *q, const struct query_leak_path *path, size_t *step,
 			     uint32_t *key, struct hdb_error *err)
@@ -236,7 +235,8 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if it is unreachable. */
+/* Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if the ThreadLocal is
+ * unreachable. */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
 {
@@ -256,7 +256,8 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the index of object ix among the steps before `end`, or `end` if it is not there. */
+/* Returns the index of object ix among the steps before `end`, or `end` if the object is not among
+ * them. */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;
@@ -320,7 +321,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 		at--;
 	if (f->count == END_FIELDS_SHOWN) {
 		/*
-		 * Counts a field that was removed from the list, or for which the list has no room.
+		 * Counts a field that was removed from the list, or that does not fit in the list.
 		 */
 		f->more += (at == f->count ? field : &f->list[f->count - 1])->retained_bytes >=
 			   f->least_bytes;
@@ -333,7 +334,7 @@ static void keep_field(struct end_fields *f, const struct end_field *field)
 	f->list[at] = *field;
 }
 
-/* Reads the fields, and keeps those with targets that only this object retains. */
+/* Reads the fields, and keeps each field whose target only this object retains. */
 static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fields,
 			   struct end_fields *out, struct hdb_error *err)
 {
@@ -370,7 +371,7 @@ static int find_end_fields(struct query *q, uint32_t ix, struct heap_fields *fie
 }
 
 /*
- * Names the fields of an object that retain the most. Sets out->named to 0 if none retains
+ * Names the fields of an object that retain the most. Sets out->named to 0 if no field retains
  * anything.
  */
 static int name_end_fields(struct query *q, const struct heap_object *object,
@@ -395,13 +396,13 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 	if (r != HDB_OK)
 		return r == HDB_ECHANGED ? HDB_OK : r;
 	/*
-	 * If several fields lead into the same graph, none dominates it, so each retains nearly
-	 * nothing. In this case, name the largest fields regardless of their size.
+	 * If several fields lead into the same graph, no field dominates the graph, so each retains
+	 * nearly nothing. In this case, name the largest fields regardless of their size.
 	 */
 	if (found.kept_bytes < own / 2) {
 		found.least_bytes = 0;
 	} else if (is_static && found.large_bytes < own / 2 && found.fields > found.count) {
-		/* the class has many static fields, none of which is large */
+		/* the class has many static fields, but no large one */
 		found.least_bytes = 0;
 		found.more = found.fields - found.count;
 	}
@@ -424,8 +425,8 @@ static int name_end_fields(struct query *q, const struct heap_object *object,
 }
 
 /*
- * Finds what to blame if the end of the path is the best step: its largest fields, the object
- * itself or, if the path has no other object, its kinds of GC root.
+ * Finds what to blame if the end of the path is the best step: the largest fields of the object at
+ * the end, the object itself or, if the path has no other object, its kinds of GC root.
  */
 static int find_end(struct query *q, const struct query_leak_path *path,
 		    struct query_leak_owner *out, struct hdb_error *err)
@@ -543,8 +544,8 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 			return HDB_OK;
 		TRY(leak_blame_step(q, path, i, &here, err));
 		/*
-		 * The application's field explains more than the object of the library in this
-		 * field.
+		 * A field of the application explains more than the library's object to which it
+		 * refers.
 		 */
 		is_user =
 			heap_is_library_class(below.class_name) && here == BLAME_OWN &&
@@ -567,7 +568,7 @@ int leak_add_static(struct query *q, const struct query_leak_path *path,
 /*
  * Limits of the search for the application's objects that refer to a library's object: number of
  * levels, such as the cache above its store, each of which costs a pass over all references; number
- * of the library's objects in them; and number of referrers of each.
+ * of the library's objects on these levels; and number of referrers of each object.
  */
 #define USER_LEVELS 2u
 #define USER_OBJECTS 64u
@@ -581,7 +582,7 @@ struct users {
 	struct base_vec objects;   /* uint32_t: the topmost dominator, then each level */
 	uint32_t below_ix, top_ix; /* the owner, and its topmost dominator in a library */
 	struct leak_holder found;
-	/* number of the application's objects that refer to these: 0, 1, or more than 1 */
+	/* number of the application's objects that refer to `objects`: 0, 1, or more than 1 */
 	size_t count;
 };
 
@@ -664,7 +665,7 @@ int leak_add_user(struct query *q, struct query_leak_owner *out, struct hdb_erro
 	for (unsigned level = 0; at < u.objects.count; level++) {
 		const size_t end = u.objects.count;
 
-		/* Objects that were not examined may also have users. */
+		/* Objects beyond these limits may also have users. */
 		if (level == USER_LEVELS || end > USER_OBJECTS)
 			return HDB_OK;
 		TRY(derive_expect_referrers(q->derive, base_vec_at(&u.objects, uint32_t, at),

@@ -69,8 +69,8 @@ static bool is_method_of(struct heap *heap, char *frame, uint32_t class_no)
 }
 
 /*
- * Sets *out to whether the object of a local variable is the `this` of its frame, and that frame is
- * not inside a call of a queue.
+ * Sets *out to whether a local variable is the `this` of its frame, and the frame is not inside a
+ * call of a queue.
  */
 static int is_consuming(struct heap *heap, const struct store_root *root, uint32_t trace_serial,
 			bool *out, struct hdb_error *err)
@@ -97,7 +97,8 @@ static int is_consuming(struct heap *heap, const struct store_root *root, uint32
 	return HDB_OK;
 }
 
-/* Adds the thread of a local variable to the consumers of the queue, if it consumes the queue. */
+/* Adds the thread of a local variable to the consumers of the queue, if the thread is a
+ * consumer. */
 static int add_consumer(struct stuck *s, struct queue *queue, const struct store_root *root,
 			struct hdb_error *err)
 {

@@ -130,7 +130,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 		if (strcmp(keeper->class_name, "java.lang.ref.Finalizer") == 0 &&
 		    strcmp(keeper->field, "unfinalized") == 0)
 			return HDB_NOTFOUND;
-		/* The thread explains more than a field of java.lang.Thread. */
+		/* Naming the thread explains more than naming a field of java.lang.Thread. */
 		if (keeper->kind == LEAK_HOLDER_FIELD &&
 		    heap_is_thread(q->heap, path.nodes[step])) {
 			*keeper = (struct leak_holder){ .kind = LEAK_HOLDER_THREAD };
@@ -144,8 +144,7 @@ int query_leak_add_keeper(struct query *q, struct explain_answer *a, bool is_fau
 	if (keeper->is_thread_local)
 		TRY(count_threads(q, keeper, err));
 	/*
-	 * A thread that uses an object for a moment, or waits for an object, does not keep the
-	 * object.
+	 * A thread does not keep an object that it uses for a moment or waits for.
 	 */
 	if (keeper->kind == LEAK_HOLDER_LOCAL && !keeper->is_thread_local) {
 		TRY(derive_dominator(q->derive, path.nodes[1], &top_ix, err));

@@ -22,7 +22,8 @@
 #define BELOW_PART 3u
 /* Maximum number of dominators above a fault that are compared with the suspects. */
 #define ABOVE_STEPS 256u
-/* A fault is left out if it retains less than this fraction (divisor) of a suspect above it. */
+/* A fault is left out if it retains less than this fraction (divisor) of a suspect that dominates
+ * it. */
 #define SMALL_PART 10u
 /* Share of the maximum heap size from which a heap counts as nearly full. */
 #define FULL_PERCENT 70
@@ -232,8 +233,8 @@ static void merge_fault(struct leak_finding *f, const struct query_leak_fault *f
 }
 
 /*
- * Sets *out to whether a fault without a limit is a small part of a suspect that is explained in
- * this way itself.
+ * Sets *out to whether a fault without a limit is a small part of a suspect that is itself
+ * explained by a missing limit.
  */
 static int is_part(struct query *q, const struct leak_findings *l,
 		   const struct query_leak_fault *fault, bool *out, struct hdb_error *err)
@@ -385,7 +386,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	return HDB_OK;
 }
 
-/* Returns whether a finding is already about closed class loaders. */
+/* Returns whether an earlier finding is about closed class loaders. */
 static int is_about_loaders(struct query *q, const struct leak_finding *f, bool *out,
 			    struct hdb_error *err)
 {
@@ -402,7 +403,8 @@ static int is_about_loaders(struct query *q, const struct leak_finding *f, bool 
 
 /*
  * Adds closed class loaders as one finding if together, with their classes and instances, they are
- * large enough for a suspect. Each loader may be small, and each may be held by a different object.
+ * large enough for a suspect. Each loader may be too small by itself, and a different object may
+ * hold each.
  */
 static int add_loaders(struct query *q, struct leak_findings *l, struct hdb_error *err)
 {
@@ -474,8 +476,8 @@ enum leak_place leak_place_of(const struct leak_findings *l, const struct leak_f
 	if (f->answer.rule && f->answer.rule->verdict == EXPLAIN_BY_DESIGN)
 		return LEAK_PLACE_BY_DESIGN;
 	/*
-	 * Memory outside the heap is ranked with the sizes of suspects. But the pool of a library
-	 * serves others, so the explanation of a suspect precedes it.
+	 * Memory outside the heap is ranked by size, together with suspects. The pool of a library
+	 * serves other code, however, so an explained suspect precedes the pool.
 	 */
 	if (f->outside_bytes && !(f->is_of_library && is_explained(l)) &&
 	    (!l->suspects.count || f->outside_bytes > l->suspects.list[0].retained_bytes))

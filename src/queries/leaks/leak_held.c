@@ -55,8 +55,8 @@
 
 /*
  * Finds the last collection on the path that retains at least half of the suspect, so that the
- * sentence says that the suspect holds its entries. Sets *class_no to its known class, or to
- * HEAP_NONE if there is none.
+ * sentence says that the suspect holds the entries. Sets *class_no to the known class of the
+ * collection, or to HEAP_NONE if there is no such collection.
  */
 static int find_entries(struct query *q, const struct query_leak_suspect *about,
 			struct leak_held *out, uint32_t *class_no, struct hdb_error *err)
@@ -164,8 +164,8 @@ static void count_content(const struct leak_rows *rows, const struct query_leak_
 }
 
 /*
- * Finds the common class of the first entries of a collection, or HEAP_NONE if they have several
- * classes or are not objects.
+ * Finds the common class of the first entries of a collection, or HEAP_NONE if the entries have
+ * several classes or are not objects.
  */
 static int entries_class(struct heap *heap, const struct heap_collection *collection, uint32_t *out,
 			 struct hdb_error *err)
@@ -324,7 +324,7 @@ static bool is_on_path(struct query *q, const struct query_leak_suspect *about, 
 
 /*
  * Sets *out to whether the held objects are in some of the entries of a map whose values are of
- * another class. The first number of the sentence is then the size of the map.
+ * another class. In this case, the sentence begins with the size of the map.
  */
 static int is_inside(struct heap *heap, const struct leak_held *entries,
 		     const struct leak_held *held, bool *out, struct hdb_error *err)

@@ -132,8 +132,8 @@ struct member_owner {
 	struct leak_holder who;
 	uint64_t count, holders;
 	uint32_t ix;      /* the first of these objects */
-	size_t owns;      /* smallest number of owners between this one and a member */
-	uint32_t last_ix; /* the last counted member, to avoid counting a member twice */
+	size_t owns;      /* smallest number of other owners between this owner and a member */
+	uint32_t last_ix; /* the member counted last, so that no member is counted twice */
 };
 
 /* Holders of the topmost object, which is step `at` of a path. Several paths lead to it. */
@@ -276,7 +276,7 @@ static int rank_of(struct query *q, const struct query_leak_path *path, struct h
 /* Sorts by rank, then by distance from a root. The index makes the order unique. */
 BASE_ORDER(compare, struct holder, BASE_UP(rank), BASE_UP(steps), BASE_UP(ix))
 
-/* Adds a holder, keeping only the best of those with the same name. */
+/* Adds a holder. Of several holders with the same name, keeps only the best. */
 static void keep(struct holders *h, const struct holder *holder)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -420,7 +420,7 @@ static bool is_of_same_threads(struct query_leak_owner *owner, const struct leak
 
 /*
  * Makes the best holders the owners, and counts the others. Tasks of threads, and threads of the
- * pool itself, count only if there is nothing better.
+ * pool itself, count only if there is no other holder.
  */
 static int take_all(const struct holders *h, struct query_leak_owner *out, struct hdb_error *err)
 {
@@ -489,9 +489,9 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 	TRY(leak_choose_step(q, path, &chosen, &best, err));
 	TRY(heap_object(q->heap, path->nodes[*at], &object, err));
 	/*
-	 * It explains nothing that the loader and the instances of a class hold the class. If a
-	 * class loader is on the path, a static field below it, even one of a platform class,
-	 * explains more than the loader's holders.
+	 * A class is held by its loader and its instances, which explains nothing. If a class
+	 * loader is on the path, a static field below it, even one of a platform class, explains
+	 * more than the loader's holders.
 	 */
 	*any = object.kind != STORE_CLASS &&
 	       !((best == BLAME_OWN || best == BLAME_STATIC) && chosen >= *at);
@@ -499,7 +499,7 @@ static int find_parting(struct query *q, const struct query_leak_path *path, siz
 }
 
 /*
- * Returns the end of a suspect's path. For a group, it is the last object common to the paths to
+ * Returns the end of a suspect's path. For a group, returns the last object common to the paths to
  * all members, or HEAP_NONE.
  */
 static uint32_t path_end(const struct analysis_suspect *s)
@@ -528,7 +528,8 @@ struct member_owners {
 };
 
 /*
- * Returns the owner of the most members. If several own equally many, returns the one found first.
+ * Returns the owner of the most members. If several owners have the same number of members, returns
+ * the owner found first.
  */
 static const struct member_owner *commonest(const struct member_owners *o)
 {
@@ -541,8 +542,8 @@ static const struct member_owner *commonest(const struct member_owners *o)
 }
 
 /*
- * Returns whether nearly every member has its own owner object of this name, such as a task that
- * only this member refers to.
+ * Returns whether nearly every member has an owner object of its own with this name, such as a task
+ * to which only this member refers.
  */
 static bool is_one_each(const struct member_owner *owner)
 {
@@ -550,7 +551,7 @@ static bool is_one_each(const struct member_owner *owner)
 }
 
 /*
- * Counts step `at` of a path as an owner of the member at its end. `owns` is the number of owners
+ * Counts step `at` as an owner of the member at the end of the path. `owns` is the number of owners
  * in between. Ignores the step if the tables are full.
  */
 static void count_owner(struct member_owners *o, const struct leak_holder *who,
@@ -662,7 +663,7 @@ static int count_referrers(struct member_owners *o, uint32_t member, struct hdb_
 /*
  * Searches the paths through the members' referrers for one object that holds the members. If
  * several owners have the most members, keeps the owner with the fewest objects, then the owner
- * nearest to the members. Sets count to 0 if there is none.
+ * nearest to the members. Sets count to 0 if no owner is found.
  */
 static int look_wider(struct member_owners *o, const struct analysis_suspect *s,
 		      struct hdb_error *err)
@@ -773,7 +774,8 @@ static int find_owner_of_children(struct query *q, const struct analysis_suspect
 	} while (count && seen < CHILDREN_MAX);
 	if (seen < CHILDREN_LEAST)
 		return HDB_OK;
-	/* The children are sorted by size, so the class of many large ones is among the first. */
+	/* The children are sorted by size, so a class with many large children is among the
+	 * first. */
 	list = members.data;
 	TRY(heap_object(q->heap, list[CHILDREN_LEAST / 2], &object, err));
 	group.class_no = object.class_no;

@@ -50,8 +50,8 @@ int leak_incident_find(struct query *q, const struct analysis_suspect *suspect,
 
 /*
  * Names the Condition that a thread awaits, such as "a.Warehouse.notFull". The name is that of the
- * field, in an object of a local variable, that refers to the Condition. Writes "" if there is no
- * such field.
+ * field that refers to the Condition, in an object to which a local variable refers. Writes "" if
+ * there is no such field.
  */
 int leak_condition_name(struct query *q, uint32_t thread_ix, uint32_t condition_ix,
 			struct base_text to, struct hdb_error *err);

@@ -18,7 +18,7 @@
 struct initializer {
 	const struct query_wait *wait;
 	struct store_frame frame, caller;
-	bool is_innermost; /* whether it has called nothing, so that it may wait for a class */
+	bool is_innermost; /* whether it is in no call, so it may be waiting for a class */
 };
 
 /* A thread that may be waiting for a class. */

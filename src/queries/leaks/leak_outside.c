@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_outside.c - finds the objects that own most of the memory outside the heap,
- * from the buffers of the direct-buffers query and the owner of each.
+ * queries/leaks/leak_outside.c - finds the objects that own most of the memory outside the heap, by
+ * finding the owner of each buffer of the direct-buffers query.
  */
 #include "queries/leaks/leak_outside.h"
 
@@ -38,8 +38,8 @@ struct owners {
 };
 
 /*
- * Names the owner of a buffer: a field or, if that belongs to an element of a collection, the owner
- * of the collection. Its object may be an element of another collection, and so on.
+ * Names the owner of a buffer: a field or, if the field belongs to an element of a collection, the
+ * owner of the collection. That owner may in turn be an element of another collection, and so on.
  */
 static int name_owner(struct query *q, struct query_leak_path *path, struct leak_outside *out,
 		      uint32_t *element_ix, struct hdb_error *err)
@@ -109,7 +109,7 @@ static int add_object(struct query *q, struct owners *owners, const struct outsi
 	owner = &owners->list[i];
 	owner->count++;
 	owner->bytes += object->bytes;
-	/* The elements hold their buffers in several fields. */
+	/* Different elements hold their buffers in different fields. */
 	if (strcmp(owner->field, new.field) != 0)
 		owner->field[0] = '\0';
 	key = (uint64_t)i << 32 | element_ix;
@@ -136,7 +136,8 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	return add_object(q, owners, &object, err);
 }
 
-/* Classes that keep state outside the heap until end() is called, and its usual size. */
+/* Classes that keep state outside the heap until end() is called, and the usual size of this
+ * state. */
 static const struct {
 	const char *class_name;
 	uint64_t bytes;

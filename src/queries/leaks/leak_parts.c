@@ -292,7 +292,7 @@ static void add_ends(struct elements *e, struct analysis_class_sum *ends, size_t
 	}
 }
 
-/* Follows one child, and adds the objects at which this ends to `sums`. */
+/* Follows one child, and adds the objects found inside to `sums`. */
 static int follow_child(const struct elements *e, struct store_lists *lists, uint32_t ix,
 			struct base_vec *sums, struct hdb_error *err)
 {
@@ -472,7 +472,7 @@ static int follow_children(struct query *q, struct elements *e,
 
 /*
  * Takes the exact sums for children of classes that contain no other elements (application classes,
- * strings, arrays of numbers). Sets *any to whether there are others.
+ * strings, arrays of numbers). Sets *any to whether there are children of other classes.
  */
 static void take_ends(struct elements *e, const struct analysis_leak_sums *sums, size_t suspect_no,
 		      bool *any)

@@ -46,7 +46,7 @@ struct query_leak_path {
 };
 
 /*
- * Finds the path to ix in the reach tree: of strong references if possible, else of any references.
+ * Finds the path to ix in the reach tree, through strong references only if there is such a path.
  * Sets count to 0 if ix is unreachable.
  */
 int query_leak_path_find(struct query *q, uint32_t ix, struct query_leak_path *out,
@@ -163,8 +163,8 @@ struct query_leak_owner {
 	 */
 	uint64_t count;
 	/*
-	 * Objects that own the suspect, in the order of the list. For a group, set only if the
-	 * object owns the members alone; otherwise HEAP_NONE.
+	 * Objects that own the suspect, in the order of the list. For a group, HEAP_NONE unless the
+	 * object is the only owner of the members.
 	 */
 	uint32_t ix[LEAK_OWNERS];
 	/* whether the owner is a ThreadLocal whose values the members hold */

@@ -21,7 +21,8 @@
 
 /*
  * Walks from ix up to its root. A path may have millions of nodes, and its length is unknown until
- * the root is found, so keeps the first LEAK_PATH_ENDS nodes and, in a ring buffer, the last ones.
+ * the root is found, so keeps the first LEAK_PATH_ENDS nodes and, in a ring buffer, the last
+ * LEAK_PATH_ENDS.
  */
 static int walk_up(struct query *q, bool is_strong, uint32_t ix, struct query_leak_path *out,
 		   struct hdb_error *err)

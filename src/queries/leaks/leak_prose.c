@@ -561,8 +561,8 @@ static uint64_t each_of(const struct leak_held *held)
 }
 
 /*
- * Begins the sentence with the holder, "a.Cache.map holds ", and, for a group, how many of its
- * members the holder holds.
+ * Begins the sentence with the holder, "a.Cache.map holds ", and, for a group, with the number of
+ * members that the holder holds.
  */
 static void add_holder(const struct query_leak_suspect *about, const char *holder, bool is_several,
 		       struct base_text to)

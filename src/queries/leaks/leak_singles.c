@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Minimum number of threads that each have an object of their own. */
+/* Minimum number of threads in a group in which each has an object of its own. */
 #define SINGLES_LEAST 20u
 
 /* Classes of constants, and of other objects that unrelated objects have in common. */
@@ -78,7 +78,8 @@ int leak_report_singles(struct stuck *s, struct leak_finding *f, struct hdb_erro
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(leak_find_call(heap, wait->trace_serial, &place, err));
-		/* A thread that is "waiting for a process" is working. */
+		/* A thread whose call is "waiting for a process" counts as idle, because the
+		 * process does the work. */
 		idle += place.is_idle || place.is_waiting;
 		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
 						err));

@@ -35,7 +35,7 @@
 #define ROOTS_MAX 1000000u
 /* Maximum number of references to a semaphore. Most of them belong to waiting threads. */
 #define REFERRERS_MAX 10000u
-/* Maximum size of the names of methods of threads that wait for permits. */
+/* Maximum total size of the method names of threads that wait for permits. */
 #define METHODS_MAX_BYTES 8192
 /* Value in `futures` of a future that has not been found in the queue of a pool yet. */
 #define AWAITED (HEAP_NONE - 1)
@@ -301,7 +301,7 @@ static struct leak_finding *finding_about(const struct leak_findings *l, uint32_
 }
 
 /*
- * Returns the suspect that is a group of threads, at least half of which are in the crowd, or NULL.
+ * Returns the suspect that is a group of threads of which at least half are in the crowd, or NULL.
  */
 static struct leak_finding *finding_of_threads(const struct leak_findings *l,
 					       const struct stuck_group *c)
@@ -355,8 +355,7 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 						    finding_of_threads(s->l, c);
 
 	/*
-	 * It is not certain that anything is wrong with the permits, so an existing explanation
-	 * stays.
+	 * A problem with the permits is only likely, so an existing explanation stays.
 	 */
 	if (f && f->answer.rule && c->kind == CROWD_PERMITS)
 		f = NULL;
@@ -375,9 +374,9 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 }
 
 /*
- * Determines whether the owner of a lock waits for the next task of its pool. Its stack contains no
- * method of the application or a library, so the task that took the lock has ended. Then also sets
- * owner->field.
+ * Determines whether the owner of a lock waits for the next task of its pool. In this case, its
+ * stack contains no method of the application or a library, so the task that took the lock has
+ * ended. Then also sets owner->field.
  */
 static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_place *owner,
 			  struct hdb_error *err)
@@ -568,8 +567,9 @@ static void add_name(const char *name, struct base_text names)
 
 /*
  * Visits the methods of a thread. If the names are complete, sets *out to whether they contain one
- * of the methods or its class. Otherwise, adds the application's methods, and the class of the
- * innermost: "a.Limiter|a.Limiter.call|a.Job.run|", and sets *out if this is impossible.
+ * of the methods or its class. Otherwise, adds the application's methods and the class of the
+ * innermost method, as in "a.Limiter|a.Limiter.call|a.Job.run|", and sets *out if this is
+ * impossible.
  */
 static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct methods *methods,
 			 bool *out, struct hdb_error *err)
@@ -769,7 +769,7 @@ static int report_finalizer(struct stuck *s, struct hdb_error *err)
 
 /*
  * Appends the slow call that a thread is in to the finding about objects that a local variable of
- * this thread holds: until the call returns, they stay.
+ * this thread holds. The objects stay until the call returns.
  */
 static int report_local(struct stuck *s, struct leak_finding *f, struct hdb_error *err)
 {

@@ -50,7 +50,7 @@ struct stuck_group {
 /* The location of one or more threads: their frame, and the call that they are in. */
 struct stuck_place {
 	char name[LEAK_PATTERN_MAX]; /* name of the thread, or pattern of several names */
-	char frame[LEAK_FRAME_MAX]; /* innermost application frame; "" if unknown or not the same */
+	char frame[LEAK_FRAME_MAX];  /* innermost application frame; "" if unknown or different */
 	/* field of the application with the lock that was not released, after a space; "" if unknown */
 	char field[LEAK_NAME_MAX_BYTES];
 	char call[LEAK_FRAME_MAX]; /* slow call, such as "socket read"; "" if there is none */
@@ -103,8 +103,8 @@ int leak_find_owner(struct stuck *s, uint32_t ix, struct stuck_place *out, struc
 void leak_add_place(const struct stuck_place *place, struct bytes *to);
 
 /*
- * Appends a description of what its threads are doing to a finding. `only` is the word for a single
- * thread.
+ * Appends a description of what the threads of a finding are doing to the finding. `only` is the
+ * word for a single thread.
  */
 void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place, const char *only,
 		    struct leak_finding *f);
@@ -130,8 +130,9 @@ int leak_report_consumers(struct stuck *s, struct leak_finding *f, struct hdb_er
 
 /*
  * Explains a group of threads in which each thread waits for work from its own object, such as an
- * event loop. The objects have the same class, which belongs to the application: libraries may have
- * many threads. If the objects share a queue or pool, their number was chosen.
+ * event loop. The objects have the same class, which belongs to the application, because libraries
+ * may have many threads by design. If the objects share a queue or pool, the program chose their
+ * number.
  */
 int leak_report_singles(struct stuck *s, struct leak_finding *f, struct hdb_error *err);
 

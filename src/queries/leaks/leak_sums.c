@@ -43,7 +43,7 @@ struct counting {
 	 * excludes nearly all objects quickly
 	 */
 	uint64_t point_bits;
-	uint64_t split_bits; /* the same for suspects that were split from a class object */
+	uint64_t split_bits; /* like point_bits, for suspects split from a class object */
 };
 
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,

@@ -80,7 +80,7 @@ static int leave_nodes(struct query *q, const struct query_leak_suspect *about,
 	return HDB_OK;
 }
 
-/* Writes the headline sentence, from the other rows, so it must be called last. */
+/* Writes the headline sentence from the other rows, so this function must be called last. */
 static int add_sentence(struct query *q, struct leak_rows *rows,
 			const struct query_leak_suspect *about, struct query_leak_owner *owner,
 			struct hdb_error *err)
@@ -313,8 +313,8 @@ static int may_be_one(struct query *q, const struct leaks *l, const size_t pair[
 
 /*
  * Finds the suspects after `first` whose paths begin with the same steps as that of `first`, and
- * appends a sentence and the shared steps. is_reported marks suspects that have already appeared,
- * because each appears in only one such group.
+ * appends a sentence and the shared steps. is_reported marks suspects that have already been
+ * listed, because each suspect is listed in only one such group.
  */
 static int report_common(struct query *q, struct leaks *l, size_t first, bool *is_reported,
 			 struct hdb_error *err)
