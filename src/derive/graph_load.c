@@ -54,29 +54,20 @@ static bool has_filter(const struct load *l, const struct heap_block *block, uin
 		l->filter->from_class[no]);
 }
 
-/* Which heap to read values from, and which edges count. */
-struct counting {
-	struct heap *heap;
-	enum derive_view view;
-};
-
 /*
- * Removes the edges of an object that do not count in the view. *count is the number of edges
- * before and after the call.
+ * Removes the edges to the target of a weak reference, unless they count in the view. *count is the
+ * number of edges before and after the call.
  */
-static int keep_counted(struct counting in, uint32_t ix, uint32_t *edges, uint32_t *count,
-			struct hdb_error *err)
+static void keep_counted(enum derive_view view, struct heap_weak weak, uint32_t *edges,
+			 uint32_t *count)
 {
 	uint32_t kept = 0;
-	struct heap_weak weak;
 
-	TRY(heap_weak_target(in.heap, ix, &weak, err));
 	for (uint32_t e = 0; e < *count; e++)
-		if (edges[e] != weak.to || derive_counts(in.view, weak.strength))
+		if (edges[e] != weak.to || derive_counts(view, weak.strength))
 			edges[kept++] = edges[e];
 	assert(kept <= *count);
 	*count = kept;
-	return HDB_OK;
 }
 
 struct row_edges {
@@ -95,6 +86,7 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 	const struct heap *heap = l->derive->heap;
 	const struct store_class *class = heap_class(heap, block->objects->class_no[i]);
 	uint32_t *edges = ((struct derive_row_room *)block->room)->targets.data;
+	struct heap_weak weak;
 	uint32_t n = 0;
 
 	if (!heap_is_root(heap, class->ix))
@@ -104,9 +96,10 @@ static int pack_row(struct load *l, struct derive_block *block, uint32_t i,
 			edges[n++] = references.at[e];
 	if (block->values[i] & STORE_LIST_IS_BIG || (l->filter && has_filter(l, block->objects, i)))
 		return derive_rows_leave(block, i, n, err);
-	if (l->has_view && class->strength)
-		TRY(keep_counted((struct counting){ block->twin, l->view },
-				 block->objects->first_ix + i, edges, &n, err));
+	if (l->has_view && class->strength) {
+		TRY(heap_weak_target(block->twin, block->objects->first_ix + i, &weak, err));
+		keep_counted(l->view, weak, edges, &n);
+	}
 	return derive_rows_add(l->rows, block, i, n, err);
 }
 
@@ -147,14 +140,17 @@ static int pack_block(void *ctx, struct derive_block *block, struct hdb_error *e
 static int keep_strong(struct load *l, uint32_t ix, const uint32_t **edges, uint32_t *count,
 		       struct hdb_error *err)
 {
+	struct heap_weak weak;
+
 	TRY(base_vec_reserve(&l->strong, *count, sizeof(**edges), err));
 	assert(l->filter || l->has_view);
 	if (*count)
 		memmove(l->strong.data, *edges, *count * sizeof(**edges));
 	*edges = l->strong.data;
-	if (l->has_view)
-		TRY(keep_counted((struct counting){ l->derive->heap, l->view }, ix, l->strong.data,
-				 count, err));
+	if (l->has_view) {
+		TRY(heap_weak_target(l->derive->heap, ix, &weak, err));
+		keep_counted(l->view, weak, l->strong.data, count);
+	}
 	if (!l->filter)
 		return HDB_OK;
 	return l->filter->keep(l->filter->ctx, ix, l->strong.data, count, err);
@@ -305,9 +301,10 @@ static int add_edge(struct derive_row *row, uint32_t to, struct hdb_error *err)
 static int keep_strong_alone(struct derive_row *row, uint32_t ix, struct hdb_error *err)
 {
 	uint32_t count = (uint32_t)row->targets.count;
+	struct heap_weak weak;
 
-	TRY(keep_counted((struct counting){ row->derive->heap, DERIVE_STRONG }, ix,
-			 row->targets.data, &count, err));
+	TRY(heap_weak_target(row->derive->heap, ix, &weak, err));
+	keep_counted(DERIVE_STRONG, weak, row->targets.data, &count);
 	row->targets.count = count;
 	return HDB_OK;
 }

@@ -323,23 +323,49 @@ static int add_key_field(struct looking *l, uint32_t no, const struct heap_field
 	return entry_add(l, KEY_LEVEL + no, HEAP_NONE, part, err);
 }
 
-/* Records the first field of a key that is an array of numbers. */
-static int add_array_field(struct looking *l, const struct heap_fields *at, struct hdb_error *err)
+/*
+ * Marks a key with an array, unless the key is an element of a set, or has an identity of its own,
+ * and something other than the entry refers to it too: such keys may be meant to be compared by
+ * reference.
+ */
+static int mark_array(const struct looking *l, uint32_t array_ix, struct feature *key,
+		      struct hdb_error *err)
+{
+	const char *name;
+	uint32_t dominator;
+
+	key->level = array_ix + 1;
+	if (l->is_map && array_ix == key->ix)
+		return HDB_OK;
+	TRY(derive_dominator(l->session->derive, key->ix, &dominator, err));
+	name = dominator == HEAP_NONE ? "" : heap_class_name_of(l->session->heap, dominator);
+	/* the dominator is a node such as HashMap$Node, or the Object[] of a table without nodes */
+	if (!heap_is_platform_class(name) || !strchr(name, '[') == !strchr(name, '$'))
+		key->level = 0;
+	return HDB_OK;
+}
+
+/* Marks a key if this field, the first such field of the first such key, is an array of numbers. */
+static int add_array_field(struct looking *l, const struct heap_fields *at, uint32_t no,
+			   struct feature *key, struct hdb_error *err)
 {
 	struct heap_object object;
 	char name[EXPLAIN_CONTENT_MAX];
 
-	if (l->array[0])
+	if (l->array[0] && no != l->array_no)
 		return HDB_OK;
 	TRY_FOUND(heap_find(l->session->heap, at->value.bits, &object.ix, err));
 	TRY(heap_object(l->session->heap, object.ix, &object, err));
 	if (object.kind != STORE_PRIMITIVE_ARRAY)
 		return HDB_OK;
+	if (l->array[0])
+		return mark_array(l, object.ix, key, err);
+	l->array_no = no;
 	TRY(heap_text(l->session->heap, at->field.name_text, name, sizeof(name), err));
 	(void)snprintf(l->array, sizeof(l->array), "the field %.60s (%s) of %.90s", name,
 		       heap_class_name(l->session->heap, object.class_no),
 		       explain_short_class(l->session->heap, l->key_class));
-	return HDB_OK;
+	return mark_array(l, object.ix, key, err);
 }
 
 /*
@@ -364,7 +390,9 @@ static int add_key(struct looking *l, uint32_t ix, struct hdb_error *err)
 		if (fields.value.type == HPROF_OBJECT && part) {
 			TRY(entry_add_time(l, &l->dates, &fields.value, err));
 			TRY(hash_of(l, part, true, &part, err));
-			TRY(add_array_field(l, &fields, err));
+			TRY(add_array_field(l, &fields, no, &key, err));
+			if (no == l->array_no)
+				key.size = (uint32_t)part;
 		}
 		if (no < KEY_FIELDS && l->is_map)
 			TRY(add_key_field(l, no, &fields, part, err));
@@ -401,7 +429,11 @@ static int add_array_key(struct looking *l, const struct heap_object *object, st
 
 	if (l->key_class == HEAP_NONE)
 		l->key_class = object->class_no;
+	if (l->key_class != object->class_no)
+		return HDB_OK;
 	TRY(hash_array(l, object, &key.hash, err));
+	TRY(mark_array(l, object->ix, &key, err));
+	key.size = (uint32_t)key.hash;
 	(void)snprintf(l->array, sizeof(l->array), "each key (%s)",
 		       heap_class_name(l->session->heap, object->class_no));
 	return base_vec_push(&l->keys, &key, sizeof(key), err);
@@ -786,6 +818,29 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 
 BASE_ORDER(compare_keys, struct feature, BASE_UP(hash), BASE_UP(ix), BASE_UP(entry))
 
+/*
+ * Returns whether nearly all equal keys have arrays that are different objects, and not all of
+ * these arrays have the same content, such as none. The keys are sorted.
+ */
+static bool differ_by_arrays(const struct base_vec *keys, double same)
+{
+	const struct feature *list = keys->data, *first = NULL;
+	bool is_varied = false, was_pair = false;
+	double arrays = 0;
+
+	for (size_t i = 1; i < keys->count; i++) {
+		const struct feature *key = &list[i], *other = key - 1;
+		const bool is_pair = key->hash == other->hash && key->level && other->level &&
+				     key->level != other->level;
+
+		first = first || !is_pair ? first : key;
+		is_varied |= is_pair && key->size != first->size;
+		arrays += is_pair ? 1 + !was_pair : 0;
+		was_pair = is_pair;
+	}
+	return is_varied && arrays * 20 >= same * 19;
+}
+
 static void find_same_keys(struct looking *l, struct explain_facts *out)
 {
 	const struct feature *list = l->keys.data;
@@ -798,14 +853,14 @@ static void find_same_keys(struct looking *l, struct explain_facts *out)
 				    (to + 1 < l->keys.count && list[to].ix == list[to + 1].ix);
 		same += to - from > 1 ? (double)(to - from) : 0;
 	}
-	/* Of the keys of an IdentityHashMap, only strings are examined. */
-	if (l->keys.count < SHARE_KEYS ||
-	    (l->is_identity && l->keys.count * 20 < (size_t)l->entries * 19))
+	/* Keys of other classes are not examined. */
+	if (l->keys.count < SHARE_KEYS || l->keys.count * 20 < (size_t)l->entries * 19)
 		return;
 	explain_fact_set(out, EXPLAIN_FACT_key_percent, same * 100 / (double)l->keys.count);
 	explain_fact_set(out, EXPLAIN_FACT_repeated_percent,
 			 repeated * 100 / (double)l->keys.count);
-	if (l->array[0])
+	if (l->array[0] && (l->array_no != UINT32_MAX || l->keys.count == l->entries) &&
+	    differ_by_arrays(&l->keys, same))
 		explain_fact_text(out, EXPLAIN_FACT_key_array, l->array);
 	explain_fact_text(out, EXPLAIN_FACT_key_kind,
 			  l->key_class == HEAP_NONE ?
@@ -848,6 +903,7 @@ int explain_entry_facts(const struct session *session, uint32_t collection_ix,
 		.now_ms = heap_meta_number(session->heap, "dump.timestamp_ms", 0),
 		.slots_left = SLOTS_COMPARED_MAX,
 		.below = EXPLAIN_FLAG_NONE,
+		.array_no = UINT32_MAX,
 	};
 	uint64_t budget = ENTRIES_COUNTED;
 	struct heap_object object;

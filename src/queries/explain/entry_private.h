@@ -76,8 +76,12 @@ struct feature {
 	 */
 	uint32_t entry;
 	uint64_t hash;
-	uint32_t ix;   /* the object that has the feature */
-	uint32_t size; /* for a prefix, its length in bytes */
+	uint32_t ix; /* the object that has the feature */
+	/*
+	 * for a prefix, its length in bytes; for a key whose `level` is the number of its array
+	 * plus 1, part of the hash of the array
+	 */
+	uint32_t size;
 };
 
 struct looking {
@@ -107,8 +111,9 @@ struct looking {
 	bool has_keys;
 	/* "each key (byte[])", or the field of the keys that is an array, or "" */
 	char array[2 * EXPLAIN_CONTENT_MAX];
-	const char *noun; /* "keys" or "elements" */
-	uint32_t uuids;   /* number of keys that are random UUIDs */
+	uint32_t array_no; /* number of this field, or UINT32_MAX if there is none */
+	const char *noun;  /* "keys" or "elements" */
+	uint32_t uuids;    /* number of keys that are random UUIDs */
 	/*
 	 * number of values that are collections, and number of these collections that share most
 	 * entries with the previous collection

@@ -20,6 +20,8 @@
  * a collection take more memory than its contents.
  */
 #define FACTS_SMALL 10u
+/* A task that should have run at least this long ago is overdue. */
+#define OVERDUE_MS 60000u
 
 /* Remembers a collection if it is the first large one or retains the most. */
 static int choose_largest(struct held_walk *w, const struct held_node *node,
@@ -119,6 +121,23 @@ static int look_at_error(struct held_walk *w, const struct held_node *node, stru
 	return HDB_OK;
 }
 
+/*
+ * Counts a task that is to run once and has not run: a TimerTask that is overdue, or a task whose
+ * time is in the future or, for a FutureTask, unknown.
+ */
+static void add_scheduled(struct held_walk *w, const struct held_addend *task, bool is_timer,
+			  uint64_t time_ms)
+{
+	const bool is_overdue = is_timer && w->now_ms && time_ms + OVERDUE_MS < w->now_ms;
+
+	held_add(is_overdue ? &w->overdue : &w->scheduled, task);
+	if (!is_timer)
+		return;
+	w->timers += is_overdue ? 0 : task->weight;
+	if (!w->due_ms || time_ms < w->due_ms)
+		w->due_ms = time_ms;
+}
+
 static int look_at_task(struct held_walk *w, const struct held_node *node, bool is_timer,
 			struct hdb_error *err)
 {
@@ -132,10 +151,8 @@ static int look_at_task(struct held_walk *w, const struct held_node *node, bool 
 	w->periodic += period ? node->weight : 0;
 	held_add(&w->tasks, &task);
 	/* state NEW of FutureTask, SCHEDULED of TimerTask */
-	if (state == (is_timer ? 1 : 0) && time && !period)
-		held_add(&w->scheduled, &task);
-	if (is_timer && state == 1 && (!w->due_ms || time < w->due_ms))
-		w->due_ms = time;
+	if (state == (is_timer ? 1 : 0) && time && !period && !runner)
+		add_scheduled(w, &task, is_timer, time);
 	/* states CANCELLED, INTERRUPTING and INTERRUPTED of FutureTask; CANCELLED of TimerTask */
 	if (is_timer ? state == 3 : state >= 4 && state <= 6)
 		w->cancelled += node->weight;

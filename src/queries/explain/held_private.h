@@ -101,8 +101,10 @@ struct held_walk {
 	/* the first collection with a moderate number of entries, if none has many */
 	uint32_t larger_ix;
 	struct held_tally all, slack, rooms, small, near, direct, empties, boxes, errors,
-		references, views, futures, tasks, scheduled, filled, suspended, self_kept;
-	uint64_t due_ms;        /* when the first TimerTask is due, or 0 */
+		references, views, futures, tasks, scheduled, overdue, filled, suspended, self_kept;
+	uint64_t now_ms;        /* time of the dump, or 0 if unknown */
+	uint64_t due_ms;        /* time of the first TimerTask in `scheduled` and `overdue`, or 0 */
+	double timers;          /* number of TimerTasks in `scheduled` */
 	struct held_addend big; /* the container with the most unused bytes */
 	double open_futures, waited, cancelled, enqueued, cleared, soft_bytes, suppressed;
 	double loaders; /* number of closed class loaders */

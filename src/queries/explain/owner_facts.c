@@ -64,6 +64,13 @@ static const char *const full_words[] = { "max", "limit", "capacity", "bound", N
 static const char *const unit_words[] = { "byte",   "maxmb",  "maxkb", "sizemb", "sizekb", "mega",
 					  "weight", "maxage", "time",  "second", "mill",   "minute",
 					  "hour",   "days",   "idle",  "leng",   "init",   NULL };
+/*
+ * The name of a field that limits the number of entries consists of these words, longer words
+ * first: maxEntries, cacheSizeLimit. Another word may say what is limited instead: maxKeyLength.
+ */
+static const char *const entry_words[] = { "maximum",  "max",    "limit",   "capacity", "bound",
+					   "elements", "number", "entries", "items",    "count",
+					   "size",     "cache",  "of",      "m",        NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
 static const char *const auto_words[] = { "autoreset", "autoclean", "autopurge", NULL };
@@ -90,6 +97,7 @@ struct owners {
 	/* whether the object is the nearest owner, or has the settings of the nearest owner */
 	bool is_nearest;
 	bool is_itself; /* whether the object is the collection */
+	bool is_within; /* whether one of its fields is a limit that it does not exceed */
 	/* counts of added and removed elements in the object being read */
 	struct {
 		const char *class_name;
@@ -165,6 +173,37 @@ static int read_number(struct heap *heap, const struct heap_value *value, int64_
 	return HDB_OK;
 }
 
+/* Returns whether the name of a field, in lower case, says that it limits the number of entries. */
+static bool is_entry_limit(const char *lower)
+{
+	const bool is_limit = has_word(lower, full_words);
+
+	while (*lower) {
+		unsigned i = 0;
+
+		while (entry_words[i] &&
+		       strncmp(lower, entry_words[i], strlen(entry_words[i])) != 0)
+			i++;
+		if (!entry_words[i] && *lower != '_')
+			return false;
+		lower += entry_words[i] ? strlen(entry_words[i]) : 1;
+	}
+	return is_limit;
+}
+
+/* Compares a limit of the collection, in one of its own fields, with the number of entries. */
+static void look_at_limit(struct owners *o, const struct field_name *field, int64_t number)
+{
+	const double entries = o->out->figures[EXPLAIN_FACT_entries].number;
+
+	if (!has_word(field->lower, full_words) || has_word(field->lower, unit_words))
+		return;
+	o->is_within |= (double)number >= entries;
+	if (number >= FLOW_MIN && (double)number * EXCEEDED <= entries &&
+	    is_entry_limit(field->lower))
+		say(o, EXPLAIN_FACT_exceeded, field->text, base_number((uint64_t)number).text);
+}
+
 static void look_at_number(struct owners *o, const struct field_name *field, int64_t number)
 {
 	const char *name = field->text, *lower = field->lower, *per = strstr(name, "Per");
@@ -173,6 +212,8 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	const char *text = number < 0 ? "-1" : plain.text;
 	const double entries = o->out->figures[EXPLAIN_FACT_entries].number;
 
+	if (o->is_itself)
+		look_at_limit(o, field, number);
 	while (per && !isupper((unsigned char)per[3]))
 		per = strstr(per + 3, "Per");
 	/*
@@ -188,11 +229,8 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
 		say(o, EXPLAIN_FACT_bound, name, text);
 	}
-	if (number >= FLOW_MIN && has_word(lower, full_words) &&
-	    ((double)number == entries || (o->is_itself && (double)number * EXCEEDED <= entries &&
-					   !has_word(lower, unit_words))))
-		say(o, (double)number == entries ? EXPLAIN_FACT_full : EXPLAIN_FACT_exceeded, name,
-		    text);
+	if (number >= FLOW_MIN && has_word(lower, full_words) && (double)number == entries)
+		say(o, EXPLAIN_FACT_full, name, text);
 	if (number == 0 && strcmp(lower, "requested") == 0)
 		say(o, EXPLAIN_FACT_demand, name, text);
 	look_at_flow(o, field, number);
@@ -343,6 +381,8 @@ static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct h
 	if (ix == HEAP_NONE)
 		return HDB_OK;
 	TRY(look_at(o, ix, true, err));
+	if (o->is_within)
+		o->out->figures[EXPLAIN_FACT_exceeded].kind = BASE_NOTHING;
 	set_flow(o);
 	to_lower(o->class_name, lower);
 	if (!has_word(lower, endless_words) ||

@@ -1,6 +1,6 @@
 /*
  * queries/explain/rule_entries.c - functions of rules that examine the entries of a collection:
- * first(), kind(), sum(), most(), most_count() and varied().
+ * first(), kind(), sum(), most(), most_count(), different() and varied().
  */
 #include "queries/explain/rule_private.h"
 
@@ -200,28 +200,37 @@ static int add_value_of(struct rule_scan *s, uint32_t ix, void *ctx)
 
 	values->entries++;
 	TRY(rule_evaluate_at(s, ix, values->expression, &value));
-	if (value.kind != BASE_STRING)
+	if (value.kind != BASE_STRING && value.kind != BASE_OBJECT)
 		return HDB_OK;
-	valued.hash = XXH3_64bits_withSeed(value.text, strlen(value.text), base_hash_seed());
+	valued.hash =
+		value.kind == BASE_OBJECT ?
+			value.object :
+			XXH3_64bits_withSeed(value.text, strlen(value.text), base_hash_seed());
 	return base_vec_push(values->list, &valued, sizeof(valued), s->err);
 }
 
-/* Finds the string that more than half of the entries have. Sets *count to 0 if there is none. */
+/* Collects the values of an expression, sorted. Returns HDB_NOTFOUND if there are too many. */
+static int find_values(struct rule_scan *s, const struct base_arguments *a, struct values *values)
+{
+	if (a->value->kind != BASE_OBJECT)
+		return HDB_NOTFOUND;
+	values->expression = a->expression;
+	TRY(walk_entries(s, a->value->object,
+			 &(struct entry_taker){ add_value_of, values, UINT64_MAX, false }));
+	base_vec_sort(values->list, sizeof(struct valued), compare_valued);
+	return s->subject->steps ? HDB_OK : HDB_NOTFOUND;
+}
+
+/* Finds the value that more than half of the entries have. Sets *count to 0 if there is none. */
 static int find_most(struct rule_scan *s, const struct base_arguments *a, struct base_value *out,
 		     uint64_t *count)
 {
 	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
-	struct values values = { .expression = a->expression, .list = &list };
+	struct values values = { .list = &list };
 	const struct valued *all;
 
 	*count = 0;
-	if (a->value->kind != BASE_OBJECT)
-		return HDB_OK;
-	TRY(walk_entries(s, a->value->object,
-			 &(struct entry_taker){ add_value_of, &values, UINT64_MAX, false }));
-	if (!s->subject->steps)
-		return HDB_OK;
-	base_vec_sort(&list, sizeof(struct valued), compare_valued);
+	TRY_FOUND(find_values(s, a, &values));
 	all = list.data;
 	for (size_t from = 0, to; from < list.count; from = to) {
 		for (to = from; to < list.count && all[to].hash == all[from].hash;)
@@ -231,6 +240,21 @@ static int find_most(struct rule_scan *s, const struct base_arguments *a, struct
 			return rule_evaluate_at(s, all[from].ix, a->expression, out);
 		}
 	}
+	return HDB_OK;
+}
+
+/* different(): returns the number of different values of an expression over the entries. */
+int rule_different(struct rule_scan *s, const struct base_arguments *a, struct base_value *out)
+{
+	BASE_SCOPED(base_vec_release) struct base_vec list = { 0 };
+	struct values values = { .list = &list };
+	size_t kinds = 0;
+
+	TRY_FOUND(find_values(s, a, &values));
+	for (size_t i = 0; i < list.count; i++)
+		kinds += !i || base_vec_at(&list, struct valued, i)->hash !=
+				       base_vec_at(&list, struct valued, i - 1)->hash;
+	base_value_set_number(out, (double)kinds);
 	return HDB_OK;
 }
 

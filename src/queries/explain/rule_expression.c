@@ -417,6 +417,7 @@ static int least(struct rule_scan *s, const struct base_arguments *a, struct bas
 	X("sum", EXPRESSION, NULL, rule_sum) \
 	X("most", EXPRESSION, NULL, rule_most) \
 	X("most_count", EXPRESSION, NULL, rule_most_count) \
+	X("different", EXPRESSION, NULL, rule_different) \
 	X("varied", RAW, NULL, rule_varied) \
 	X("referrer", TEXT, NULL, rule_referrer) \
 	X("instances", EXPRESSION, NULL, rule_instances) \

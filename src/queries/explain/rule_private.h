@@ -25,7 +25,7 @@ typedef int rule_of_any(struct rule_scan *s, const struct base_arguments *a,
 
 /* entries of collections: rule_entries.c */
 rule_of_object rule_first, rule_kind;
-rule_of_any rule_sum, rule_most, rule_most_count, rule_varied;
+rule_of_any rule_sum, rule_most, rule_most_count, rule_different, rule_varied;
 /* all instances of a class: rule_instances.c */
 rule_of_any rule_referrer, rule_instances, rule_instance;
 /* threads that use an object: rule_threads.c */

@@ -75,23 +75,53 @@ int rule_waiters(struct rule_scan *s, uint32_t ix, struct base_value *out)
 	return HDB_OK;
 }
 
+/* Names a thread and its innermost application method, at this frame number or a higher one. */
+static int name_thread(struct rule_scan *s, const struct store_thread *thread, uint32_t frame_no,
+		       struct base_value *out)
+{
+	struct heap *heap = s->subject->session->heap;
+	char name[USER_PART_MAX + 1] = "", frame[USER_FRAME_MAX] = "";
+	const char *end = frame;
+	struct store_trace trace;
+	int r;
+
+	TRY_FOUND(heap_thread_name(heap, thread->ix, name, sizeof(name), s->err));
+	TRY_ERRORS(r = heap_trace(heap, thread->trace_serial, &trace, s->err));
+	if (r == HDB_OK)
+		TRY(heap_own_frame(heap, &trace, frame_no, BASE_TEXT(frame), s->err));
+	if (strlen(frame) > USER_PART_MAX)
+		end += strlen(frame) - USER_PART_MAX;
+	while (((unsigned char)*end & 0xc0) == 0x80)
+		end++;
+	out->kind = BASE_STRING;
+	(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.*s", name,
+		       strlen(name) == USER_PART_MAX ? "..." : "", frame[0] ? " in " : "",
+		       end > frame ? "..." : "", (int)USER_PART_MAX, end);
+	return HDB_OK;
+}
+
 /*
  * user(): names the first thread with a local variable that refers to the object, or to an object
- * with a field that does, and the method: "http-worker-2 in a.Export.write(Export.java:12)".
+ * with a field that does, and the method: "http-worker-2 in a.Export.write(Export.java:12)". Names
+ * a thread itself in the same way.
  */
 int rule_user(struct rule_scan *s, uint32_t ix, struct base_value *out)
 {
 	struct heap *heap = s->subject->session->heap;
+	const uint64_t threads = heap_is_thread(heap, ix) ? heap_thread_count(heap) : 0;
+	struct store_thread thread;
 	uint64_t id;
 
+	for (uint64_t i = 0; i < threads && s->subject->steps; i++, s->subject->steps--) {
+		TRY(heap_thread(heap, i, &thread, s->err));
+		if (thread.ix == ix)
+			return name_thread(s, &thread, 0, out);
+	}
+	TRY_FOUND(threads ? HDB_NOTFOUND : HDB_OK);
 	TRY(heap_load_roots(heap, s->err));
 	TRY(heap_id(heap, ix, &id, s->err));
 	for (uint64_t i = 0; i < heap->roots.count && s->subject->steps; i++, s->subject->steps--) {
 		const struct store_root *root = &heap->roots.records[i];
-		char name[USER_PART_MAX + 1] = "", frame[USER_FRAME_MAX] = "";
-		const char *end = frame;
-		struct store_thread thread;
-		struct store_trace trace;
 		bool found;
 		int r;
 
@@ -99,22 +129,10 @@ int rule_user(struct rule_scan *s, uint32_t ix, struct base_value *out)
 		if (!found)
 			continue;
 		TRY_ERRORS(r = heap_thread_by_serial(heap, root->thread_serial, &thread, s->err));
-		if (r != HDB_OK || thread.ix == STORE_NONE)
-			continue;
-		TRY_FOUND(heap_thread_name(heap, thread.ix, name, sizeof(name), s->err));
-		TRY_FOUND(heap_trace(heap, thread.trace_serial, &trace, s->err));
-		TRY(heap_own_frame(heap, &trace,
-				   root->frame_number == STORE_NONE ? 0 : root->frame_number,
-				   BASE_TEXT(frame), s->err));
-		if (strlen(frame) > USER_PART_MAX)
-			end += strlen(frame) - USER_PART_MAX;
-		while (((unsigned char)*end & 0xc0) == 0x80)
-			end++;
-		out->kind = BASE_STRING;
-		(void)snprintf(out->text, sizeof(out->text), "%s%s%s%s%.*s", name,
-			       strlen(name) == USER_PART_MAX ? "..." : "", frame[0] ? " in " : "",
-			       end > frame ? "..." : "", (int)USER_PART_MAX, end);
-		return HDB_OK;
+		if (r == HDB_OK && thread.ix != STORE_NONE)
+			return name_thread(
+				s, &thread,
+				root->frame_number == STORE_NONE ? 0 : root->frame_number, out);
 	}
 	return HDB_OK;
 }

@@ -610,16 +610,20 @@ static void set_suspended(const struct held_walk *w, struct explain_facts *out)
 		explain_fact_set(out, EXPLAIN_FACT_suspended_label, label);
 }
 
-/* Reports when the first TimerTask is due. */
+/*
+ * Reports when the first task is due, if the times of all tasks are known, or for how long it has
+ * been overdue.
+ */
 static void set_due(const struct held_walk *w, struct explain_facts *out)
 {
-	const uint64_t now_ms = heap_meta_number(w->session->heap, "dump.timestamp_ms", 0);
+	const bool is_late = w->overdue.count > 0;
 	char text[EXPLAIN_CONTENT_MAX];
 
-	if (!now_ms || w->due_ms <= now_ms)
+	if (!w->now_ms || w->is_about ||
+	    (!is_late && (w->due_ms <= w->now_ms || w->timers < w->scheduled.count)))
 		return;
-	entry_age_text(w->due_ms - now_ms, BASE_TEXT(text));
-	explain_fact_text(out, EXPLAIN_FACT_due, text);
+	entry_age_text(is_late ? w->now_ms - w->due_ms : w->due_ms - w->now_ms, BASE_TEXT(text));
+	explain_fact_text(out, is_late ? EXPLAIN_FACT_late : EXPLAIN_FACT_due, text);
 }
 
 static void set_figures(const struct held_walk *w, struct explain_facts *out)
@@ -635,13 +639,21 @@ static void set_figures(const struct held_walk *w, struct explain_facts *out)
 			EXPLAIN_FACT_##count, EXPLAIN_FACT_##kind \
 		} \
 	}
-		TALLY(empties, empties, empty_kind), TALLY(boxes, boxes, box_kind),
-		TALLY(errors, errors, error_kind),   TALLY(references, references, reference_kind),
-		TALLY(views, views, view_kind),      TALLY(futures, futures, COUNT),
-		TALLY(tasks, tasks, COUNT),          TALLY(scheduled, scheduled, scheduled_kind),
-		TALLY(slack, slack, slack_kind),     TALLY(small, small, small_kind),
-		TALLY(near, near, near_kind),        TALLY(direct, direct, COUNT),
-		TALLY(suspended, suspended, COUNT),  TALLY(self_kept, self_kept, self_kept_kind),
+		TALLY(empties, empties, empty_kind),
+		TALLY(boxes, boxes, box_kind),
+		TALLY(errors, errors, error_kind),
+		TALLY(references, references, reference_kind),
+		TALLY(views, views, view_kind),
+		TALLY(futures, futures, COUNT),
+		TALLY(tasks, tasks, COUNT),
+		TALLY(scheduled, scheduled, scheduled_kind),
+		TALLY(slack, slack, slack_kind),
+		TALLY(small, small, small_kind),
+		TALLY(near, near, near_kind),
+		TALLY(direct, direct, COUNT),
+		TALLY(suspended, suspended, COUNT),
+		TALLY(self_kept, self_kept, self_kept_kind),
+		TALLY(overdue, overdue, overdue_kind),
 	};
 
 	if (w->all.bytes <= 0)
@@ -982,6 +994,8 @@ static void set_members(struct heap *heap, const struct analysis_suspect *suspec
 static struct held_walk begin(const struct session *session, const struct analysis_suspect *suspect)
 {
 	return (struct held_walk){ .session = session,
+				   .now_ms =
+					   heap_meta_number(session->heap, "dump.timestamp_ms", 0),
 				   .last_array = { HEAP_NONE, HEAP_NONE },
 				   .most_ix = HEAP_NONE,
 				   .largest_ix = HEAP_NONE,
