@@ -1,7 +1,7 @@
 /*
- * tests/base/structures_test.c - arrays, maps, buffers, bit sets, sorting and searching against
- * plain arrays that do the same slowly; the invariants of each structure are asserted after every
- * step, by its own _check function or by one in this file.
+ * tests/base/structures_test.c - compares arrays, maps, buffers, bit sets, sorting and searching
+ * with plain arrays that do the same slowly. The invariants of each structure are asserted after
+ * every step, by its own _check function or by one in this file.
  */
 #include "base/base_text.h"
 #include "base/bits.h"

@@ -1,14 +1,14 @@
 /*
- * canaries_test.c - texts that should be secret, one of each origin, are planted in a dump and
- * searched for byte by byte in everything that is made of it: the dumps that redact, redact --hash
- * and strip write, and of each of them the database, Parquet files, the HTML report, answers as
- * JSON and notes; and the database of the dump itself.
+ * canaries_test.c - plants secret texts of every origin in a dump, and searches for them byte by
+ * byte in everything made from the dump: the dumps that redact, redact --hash and strip write, the
+ * database, Parquet files, HTML report, JSON answers and notes made from each of these dumps, and
+ * the database of the dump itself.
  *
- * A canary is "CANARYx" and its origin in capitals. It is looked for as bytes (UTF-8 and Latin-1
- * are the same here) and as UTF-16 of both byte orders; numbers hold it as they are in the dump.
- * Wherever "CANARYx" is found, one of the names that are kept by design must follow.
+ * A canary is "CANARYx" followed by its origin in capitals. The search covers bytes (UTF-8 and
+ * Latin-1 are the same here) and UTF-16 of both byte orders. Numbers contain the bytes of a canary
+ * in the order of the dump. Wherever "CANARYx" is found, a name that is kept by design must follow.
  *
- * The dump is made by the writer of the tests, and by a real JVM where there is one.
+ * One dump is written by the test itself, and another by a real JVM if one is installed.
  */
 #include "support/command.h"
 #include "support/hprof_writer.h"

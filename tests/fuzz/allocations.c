@@ -1,6 +1,6 @@
 /*
  * fuzz/allocations.c - records of Android's allocation tracker from arbitrary bytes: all groupings
- * add up to the same.
+ * have the same total.
  */
 #include "androidfiles/androidfiles.h"
 

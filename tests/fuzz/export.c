@@ -1,11 +1,11 @@
 /*
- * fuzz/export.c - rows of any types, values and texts as Parquet and Arrow files: what is packed
- * unpacks to the same, a file has its marks and all rows, the same rows make the same bytes, and a
- * write that fails ends it.
+ * fuzz/export.c - rows with any types, values and texts as Parquet and Arrow files. Packed data
+ * unpacks to the same values, a file has its magic numbers and all rows, equal rows give equal
+ * bytes, and a failed write ends the file.
  *
- * Input: u8 format and compression, u8 rows of a row group, u8 rows of a batch, u8 batches, u8 the
- * write that fails (0: none), u8 number of columns, a u8 a column for its type; then what values
- * are made of, over and over.
+ * Input: u8 format and compression, u8 rows per row group, u8 rows per batch, u8 number of batches,
+ * u8 number of the write that fails (0: none), u8 number of columns, u8 type for each column. The
+ * remaining bytes, repeated as needed, determine the values.
  */
 #include "export/export_private.h"
 

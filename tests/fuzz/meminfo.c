@@ -1,6 +1,6 @@
 /*
  * fuzz/meminfo.c - the output of dumpsys meminfo and /proc, from arbitrary bytes: every row has a
- * name, and only the figures that it declares.
+ * name, and no figures except the figures that it declares.
  */
 #include "androidfiles/androidfiles.h"
 

@@ -2,7 +2,7 @@
  * fuzz/pages.c - changes LMDB's pages. The walk must return entries inside the file, in order, and
  * end.
  *
- * Input: changes of 3 bytes: u16 where (in the first 64 KB), u8 what.
+ * Input: changes of 3 bytes: u16 offset (in the first 64 KB), u8 new value.
  */
 #include "base/bytes.h"
 #include "store/pages.h"

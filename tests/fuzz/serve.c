@@ -1,11 +1,12 @@
 /*
- * fuzz/serve.c - requests that a browser, or a program that claims to be one, may send to the
+ * fuzz/serve.c - requests that a browser, or a program that claims to be a browser, may send to the
  * page's server: access control (Host, Origin, cookies, token) and arguments. Nobody gets access
  * without the token, accepted values are within their limits, and stored values are JSON.
  *
- * Input: u8 which: below 64 headers, "name:value", one per line; below 128 the gate, its five texts
- * one per line, an empty line for none, "T" in a text for the token; else the kind of question (and
- * for queries which one: u8), and its arguments, "key=value", one per line.
+ * Input: u8 kind. Below 64: headers, "name:value", one per line. Below 128: the five texts of the
+ * access check, one per line, where an empty line means a missing text and "T" is replaced by the
+ * token. Otherwise: the kind of question (for queries, u8 number of the query), and its arguments,
+ * "key=value", one per line.
  */
 #include "serve/serve_cache.h"
 #include "serve/serve_gate.h"

@@ -1,6 +1,6 @@
 /*
  * tests/graph/child_rows_test.c - rows of children from buckets, sorted in memory or merged from
- * runs, in memory or in a scratch file, against graph_children.
+ * runs, in memory or in a scratch file, compared with graph_children.
  */
 #include "graph/child_rows.h"
 #include "support/domtree.h"

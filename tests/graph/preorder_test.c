@@ -1,7 +1,7 @@
 /*
  * tests/graph/preorder_test.c - preorder numbers of inner nodes on random forests, chains and
- * circles, linked in any order: subtrees are runs of numbers of the right length inside their
- * parents'.
+ * cycles, linked in any order: each subtree has consecutive numbers, as many as it has nodes,
+ * within the numbers of its parent's subtree.
  */
 #include "graph/preorder.h"
 #include "support/temp.h"

@@ -1,6 +1,6 @@
 /*
  * tests/graph/reach_test.c - the breadth-first tree, the cheapest paths (all, and those to single
- * nodes) and marking around a set, on random graphs, and in time on big shapes.
+ * nodes) and marking around a set, on random graphs, and the time that they take on big shapes.
  */
 #include "support/graph_oracle.h"
 

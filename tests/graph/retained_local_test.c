@@ -1,5 +1,5 @@
 /*
- * tests/graph/retained_local_test.c - local retained sets against deletion on random graphs;
+ * tests/graph/retained_local_test.c - compares local retained sets with deletion on random graphs;
  * budgets, failing access, and time on big shapes.
  */
 #include "support/graph_oracle.h"

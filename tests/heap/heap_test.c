@@ -1,5 +1,5 @@
 /*
- * heap_test.c - tests heap/heap.h: the pass over all blocks of objects: in order, complete, ended
+ * heap_test.c - tests the pass over all blocks of objects (heap/heap.h): in order, complete, ended
  * early, failed and cancelled.
  */
 #include "heap/heap.h"

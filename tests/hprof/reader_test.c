@@ -1,6 +1,6 @@
 /*
- * reader_test.c - each record and sub-record, with 4- and 8-byte identifiers, read back
- * and cut short.
+ * reader_test.c - each record and sub-record, with 4- and 8-byte identifiers, read back whole and
+ * truncated.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
  * gen_file.h - buffered writing of an HPROF file: big-endian bytes, top-level records, heap dump
- * segments of about one megabyte. Knows nothing of classes or shapes.
+ * segments of about one megabyte. Independent of classes and shapes.
  *
  * Errors are sticky: after a failed write nothing more is written, and gen_file_close reports it.
  */

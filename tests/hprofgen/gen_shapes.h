@@ -2,8 +2,8 @@
  * gen_shapes.h - the shapes of heaps that hprofgen makes, and the functions that each must
  * implement.
  *
- * Order of calls: declare (classes), plan (addresses, roots; what all dumps have comes before),
- * write (objects, in the order of their addresses), answers.
+ * Order of calls: declare (classes), plan (addresses and roots, after the objects that all dumps
+ * contain), write (objects, in the order of their addresses), answers.
  */
 #ifndef HPROFGEN_GEN_SHAPES_H
 #define HPROFGEN_GEN_SHAPES_H

@@ -2,10 +2,10 @@
  * gen_world.h - the parts of a dump other than the objects of its shape: names, classes and their
  * layout, roots, and a few adjacent arrays. Also computes the sizes and addresses of objects.
  *
- * Objects are laid out as in HotSpot: with 8-byte IDs a header of 12 bytes and references of
- * 4, with 4-byte IDs a header of 8; aligned to 8. All classes are declared, then gen_world_seal
- * fixes where objects begin, then addresses are handed out in the order in which the objects will
- * be written. Running out of memory ends the program.
+ * Objects are laid out as in HotSpot: with 8-byte IDs, a header of 12 bytes and references of 4
+ * bytes; with 4-byte IDs, a header of 8 bytes; in both cases, alignment to 8 bytes. All classes are
+ * declared, then gen_world_seal fixes where objects begin, then addresses are handed out in the
+ * order in which the objects will be written. Running out of memory ends the program.
  */
 #ifndef HPROFGEN_GEN_WORLD_H
 #define HPROFGEN_GEN_WORLD_H

@@ -2,8 +2,8 @@
  * tests/lint/analyzer.h - facts for the static analyzers that the sources do not state; see
  * lint-tidy and lint-analyzer in the Makefile.
  *
- * They look at one file at a time and so cannot know that hdb_fail() never returns HDB_OK; without
- * this they follow every failure as if it were a success.
+ * The analyzers examine one file at a time, so they cannot know that hdb_fail() never returns
+ * HDB_OK. Without this fact, they would treat every failure as a possible success.
  */
 #ifndef TESTS_ANALYZER_H
 #define TESTS_ANALYZER_H

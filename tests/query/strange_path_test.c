@@ -1,6 +1,6 @@
 /*
- * strange_path_test.c - cheapest paths: each row of the table of strange
- * references makes a path go the longer way around it, which --shortest does not.
+ * strange_path_test.c - cheapest paths: for each row of the table of strange references, the path
+ * avoids such a reference by a longer way, but with --shortest it does not.
  */
 #include "derive/strangeness.h"
 #include "support/planted.h"

@@ -1,6 +1,6 @@
 /*
  * tests/rewrite/id_bits_test.c - compares sets of identifiers with a list, and reads names from a
- * file. Their checks pass, and fail if the structure is broken.
+ * file. The structures' own checks pass, and fail if a structure is damaged on purpose.
  */
 #include "rewrite/id_bits.h"
 

@@ -1,7 +1,7 @@
 /*
- * packed_test.c - tests store/packed.c and packed blocks in the store. All handles read them as
- * they were written. Blocks that do not unpack, or that claim to be too large, are damage. If no
- * file can be written, blocks are kept in memory.
+ * packed_test.c - tests store/packed.c and packed blocks in the store. All handles read the blocks
+ * as they were written. Blocks that do not unpack, or that claim to be too large, count as damage.
+ * If no file can be written, blocks are kept in memory.
  */
 #include "store/packed.h"
 

@@ -1,5 +1,5 @@
 /*
- * support/json_check.c - a strict reader of JSON that keeps nothing. Written from RFC 8259 and RFC
+ * support/json_check.c - a strict JSON parser that only validates. Written from RFC 8259 and RFC
  * 3629.
  */
 #include "support/json_check.h"

@@ -2,9 +2,9 @@
  * support/odd_heap.h - heaps laid out as in HotSpot, without gaps, each with one of the oddities of
  * HotSpot's dumps.
  *
- * All sizes are those of the modelled VM: the sizes that heapdb finds must add up to
- * odd_heap.bytes, from the first object to the end of the last, except for class objects, which are
- * elsewhere.
+ * Sizes are those of the modelled VM. The sizes that heapdb finds must add up to odd_heap.bytes,
+ * the distance from the first object to the end of the last. Class objects are elsewhere and are
+ * not included.
  */
 #ifndef SUPPORT_ODD_HEAP_H
 #define SUPPORT_ODD_HEAP_H

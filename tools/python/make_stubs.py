@@ -143,7 +143,7 @@ def row_name(query):
 
 
 def row_class(query):
-    """The named tuple of the query's rows; columns that an answer may leave out are there, too."""
+    """The named tuple of the query's rows, with all columns, including those that an answer may omit."""
     def type_of(column):
         plain = PYTHON_TYPES.get(column.type, "int")
         return plain if column.name in query.never_null else f"Optional[{plain}]"

@@ -64,8 +64,8 @@ struct diff {
 struct diff_part {
 	size_t state_size; /* size of diff.part, which is zeroed before `open` */
 	/*
-	 * Sets q->total to the number of rows, or to QUERY_TOTAL_UNKNOWN; then rows are read one by
-	 * one until HDB_END.
+	 * Sets q->total to the number of rows. If the number is unknown, sets QUERY_TOTAL_UNKNOWN,
+	 * and rows are read one by one until HDB_END.
 	 */
 	int (*open)(struct query *q, struct diff *d, struct hdb_error *err);
 	int (*row)(struct query *q, struct diff *d, size_t no, struct hdb_error *err);

@@ -2,9 +2,9 @@
  * queries/compare/diff_groups.c - diff by class, superclass, package or loader: joins the totals of
  * all dumps by name.
  *
- * Groups of one dump with the same name (and the same class of loader) are added up. So classes
- * loaded by many loaders of one class form one row, and so do hidden classes whose names differ
- * only in their address.
+ * Groups of one dump with the same name (and the same class of loader) are added up. So if many
+ * loaders of one class load the same class, the copies form one row, and so do hidden classes whose
+ * names differ only in their address.
  */
 #include "analysis/groups.h"
 #include "base/glob.h"

@@ -106,7 +106,7 @@ static int take_pair(void *ctx, uint32_t before_ix, uint32_t ix, struct hdb_erro
 		return HDB_OK;
 	move.from = owner_of_node(m->o, a);
 	move.to = owner_of_node(m->o, b);
-	/* Most objects were not moved, so the cheapest checks come first. */
+	/* Most objects were not moved, so the cheap checks that exclude them come first. */
 	if (move.from == move.to || !is_evidence(m->o, a) || !is_evidence(m->o, b))
 		return HDB_OK;
 	TRY(query_group_of(&m->moves, (uint64_t)move.from << 32 | move.to, &move, &sum, err));
@@ -463,8 +463,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 /*
- * Returns whether to keep a row: its owner matches --only and holds a different amount than before,
- * and no other row for the whole owner includes this row.
+ * Returns whether to keep a row. The owner must match --only and hold a different amount than
+ * before, and no row for the whole owner may include this row.
  */
 static bool is_wanted(const struct diff *d, const struct row *row, uint64_t least)
 {

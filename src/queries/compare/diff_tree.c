@@ -51,7 +51,7 @@ static int64_t growth_of(const struct analysis_merged *m, uint32_t node)
 			 analysis_merged_sum(m, node, 0)->total_bytes);
 }
 
-/* Returns the absolute change of a node; these trees rank losses as high as gains. */
+/* Returns the absolute change of a node; in these trees, losses rank as high as gains. */
 static int64_t change_of(const struct analysis_merged *m, uint32_t node)
 {
 	const int64_t growth = growth_of(m, node);

@@ -245,7 +245,7 @@ static int take_reference(void *ctx, const struct trace_reference *reference, st
 	return add_target(w, name, reference->to, reference->is_late, err);
 }
 
-/* Visits a run. Its objects that have no node yet become one node. */
+/* Visits a run. All objects of the run that have no node yet become one node. */
 static int visit(struct walk *w, const struct run *run, struct hdb_error *err)
 {
 	const uint32_t *objects = w->is_last ? w->last.objects : w->first.objects;

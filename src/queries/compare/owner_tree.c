@@ -68,8 +68,8 @@ struct adding {
 	uint32_t *parent; /* links, which are reversed while a path is walked */
 	uint32_t *place;  /* node of the object, or PLACE_* */
 	uint32_t *classes;
-	uint64_t *holds; /* bit set of objects that are the parent of another */
-	uint64_t *parts; /* bit set of objects that are part of another */
+	uint64_t *holds; /* bit set of objects that are parents of other objects */
+	uint64_t *parts; /* bit set of objects that are part of another object */
 	uint8_t *kind;   /* indexed by class */
 	/*
 	 * indexed by class: whether the class is never unloaded, so that it does not matter what

@@ -1,6 +1,6 @@
 /*
- * queries/compare/owner_tree.h - the tree of least strange paths (derive/strange.rules), merged by
- * owner.
+ * queries/compare/owner_tree.h - the tree of the most plausible paths (see derive/strange.rules),
+ * merged by owner.
  *
  * The owner of an object is the application's field that holds it, directly or through collections,
  * arrays and other platform objects. If no such field exists, the owner is a static field of the
@@ -9,7 +9,7 @@
  * the objects that it holds: "a.Cache.entries -> java.util.HashMap". Below it are the contents of
  * the collection, "a.Cache.entries[] -> a.Session", and below these the objects that sessions own.
  * The bytes of map entries, hash tables and character arrays are added to the object to which they
- * belong, and they are not counted as objects.
+ * belong; such parts are not counted as objects.
  *
  * Names contain no addresses or other data that changes from run to run, so nodes of different
  * dumps correspond. A name occurs at most once on a path: an owner that holds objects of its own
@@ -46,8 +46,8 @@ void owner_tree_release(struct owner_tree *tree);
  * the objects, and one over the fields of objects that hold others.
  *
  * Sets *place, unless NULL, to the node of each object, or to ANALYSIS_MERGED_TOP if the object has
- * no node or is part of another object. The caller frees it with base_big_free and the session's
- * work.
+ * no node or is part of another object. The caller frees *place with base_big_free and the
+ * session's work.
  */
 int owner_tree_add(const struct session *session, struct owner_tree *tree, unsigned dump,
 		   struct base_big *place, struct hdb_error *err);

@@ -45,7 +45,7 @@
 #define SHARE_KEYS 100u
 /* Maximum number of entries that are counted in a collection that does not record its size. */
 #define ENTRIES_COUNTED 1000000u
-/* Minimum number of letters of a name that ends with a number, which may be one of a fixed set. */
+/* Minimum number of letters of a name such as "page17" whose letters remain in the form. */
 #define NAME_LETTERS_MIN 3u
 /* Maximum length of an array that is part of a key, to compare its content. */
 #define ARRAY_ELEMENTS 256u

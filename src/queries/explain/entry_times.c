@@ -163,7 +163,7 @@ void entry_age_text(uint64_t ms, struct base_text to)
 
 	while (i < 2 && ms < 2 * units[i].ms)
 		i++;
-	/* The oldest of a sample may be a little younger than the oldest of all. */
+	/* The oldest value in a sample may be a little younger than the oldest value of all. */
 	ms = (ms + units[i].ms / 2) / units[i].ms;
 	(void)snprintf(to.buf, to.size, "%" PRIu64 " %s%s", ms, units[i].name, ms == 1 ? "" : "s");
 }

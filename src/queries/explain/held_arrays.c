@@ -21,7 +21,7 @@
 #define FACTS_ELEMENTS_PART 4096u
 /*
  * Maximum total size of arrays whose contents are compared, for arrays of at most
- * FACTS_CONTENT_LARGE and for larger ones. If the smaller arrays exceed the limit, a sample
+ * FACTS_CONTENT_LARGE bytes and for larger arrays. If the smaller arrays exceed the limit, a sample
  * represents all of them.
  */
 #define FACTS_CONTENT_BYTES (16u << 20)
@@ -54,8 +54,9 @@ struct content {
 	uint64_t size;         /* shallow size of the array */
 	double weight;
 	/*
-	 * sizes of the string and of the array. The array counts for only one of its owners: for
-	 * a string that dominates it, or for itself. For others, its size is 0.
+	 * sizes of the string and of the array. The array counts for only one of its owners: for a
+	 * string that dominates it, or for itself. For its other owners, the size of the array is
+	 * 0.
 	 */
 	double string_bytes, array_bytes;
 };

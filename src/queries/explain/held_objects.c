@@ -23,7 +23,7 @@
 /* A task that should have run at least this long ago is overdue. */
 #define OVERDUE_MS 60000u
 
-/* Remembers a collection if it is the first large one or retains the most. */
+/* Remembers a collection if it is the first large collection or retains the most. */
 static int choose_largest(struct held_walk *w, const struct held_node *node,
 			  const struct heap_collection *collection, struct hdb_error *err)
 {

@@ -99,7 +99,7 @@ static int hash_leaf(struct heap *heap, const struct heap_value *value, uint32_t
 
 /*
  * Hashes a list by its elements, as field `no` of the key. Returns HDB_NOTFOUND if the object is
- * not such a list, or is not complete.
+ * not a list whose elements can all be hashed.
  */
 static int hash_list(struct heap *heap, uint32_t ix, struct hashed_key *key, unsigned no,
 		     struct hdb_error *err)

@@ -94,7 +94,7 @@ struct owners {
 	const struct session *session;
 	struct explain_facts *out;
 	const char *class_name; /* class name of the owner, without its package */
-	/* whether the object is the nearest owner, or has the settings of the nearest owner */
+	/* whether the object is the nearest owner, or contains the nearest owner's settings */
 	bool is_nearest;
 	bool is_itself; /* whether the object is the collection */
 	bool is_within; /* whether one of its fields is a limit that it does not exceed */
@@ -334,7 +334,7 @@ static void set_flow(struct owners *o)
 	explain_fact_text(o->out, EXPLAIN_FACT_flow, text);
 }
 
-/* Names the nearest owner and, if known, its field. */
+/* Names the nearest owner and, if known, the field through which it holds the collection. */
 static void set_owner(struct owners *o, bool is_largest)
 {
 	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];

@@ -321,8 +321,8 @@ static int find_next(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets the object of the row and its sizes. For a suspect, they are those of everything that it
- * retains, not of its accumulation point. A group has no object.
+ * Sets the object of the row and its sizes. For a suspect, the sizes are those of the suspect, not
+ * of its accumulation point. A group has no object.
  */
 static int set_subject(struct query *q, struct hdb_error *err)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Maximum number of bytes of a thread name, and of a method, in user(). Of a longer method, the end
- * is shown: its name and the line. A method is read in full up to USER_FRAME_MAX bytes.
+ * Maximum number of bytes of a thread name, and of a method, in user(). If a method is longer, only
+ * its end is shown: the name and the line. A method is read in full up to USER_FRAME_MAX bytes.
  */
 #define USER_PART_MAX (BASE_VALUE_MAX / 2 - 16u)
 #define USER_FRAME_MAX 4096

@@ -426,7 +426,7 @@ struct rule_state {
 	struct explain_values values;
 };
 
-/* Finds a value by name: one that the rule reads, or one that is always available. */
+/* Finds a value by name: a value that the rule reads, or a value that is always available. */
 static int find_value(void *ctx, struct base_word name, struct base_value *out,
 		      struct hdb_error *err)
 {
@@ -599,7 +599,8 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 			return append_sentence(rule->advice, &state.values, BASE_TEXT(out->advice),
 					       err);
 		}
-		/* If the rule reads a value named "about", this replaces estimates with counts. */
+		/* If the rule reads a value named "about", reading it replaces estimates with
+		 * counts. */
 		if (about.facts)
 			TRY(find_value(&state, base_word("about"), &counted, err));
 		out->rule = rule;

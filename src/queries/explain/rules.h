@@ -63,7 +63,7 @@ struct explain_rule {
 
 /*
  * Maximum number of cached instance counts, and of cached sets of references. Beyond this number,
- * the oldest is replaced.
+ * the oldest entry is replaced.
  */
 #define EXPLAIN_COUNTS 16u
 
@@ -100,7 +100,7 @@ struct explain_counts {
 
 /* The rules, and the classes of the heap to which they apply. */
 struct explain_rules {
-	struct base_vec rules; /* struct explain_rule, of those with classes in the heap */
+	struct base_vec rules; /* struct explain_rule: rules with classes in the heap */
 	uint64_t tried;        /* number of all rules */
 	struct base_vec nodes; /* expressions that every sentence can use */
 	uint32_t usual[5];     /* expressions that every sentence can use */
@@ -231,7 +231,7 @@ int explain_evaluate(struct explain_subject *subject, uint32_t expression, struc
 
 /* The source of a template's values. */
 struct explain_values {
-	/* finds the value with this name; sets BASE_NOTHING if there is none */
+	/* finds the value with this name; sets BASE_NOTHING if there is no such value */
 	int (*find)(void *ctx, struct base_word name, struct base_value *out,
 		    struct hdb_error *err);
 	void *ctx;

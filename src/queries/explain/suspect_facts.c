@@ -58,7 +58,7 @@
  * least FACTS_LARGE_BYTES.
  */
 #define FACTS_MANY 1000
-/* A container with this many times the average number of slots is left out of the average. */
+/* A container with more slots than this multiple of the average is left out of the average. */
 #define FACTS_FAR_LARGER 10
 #define FACTS_MODERATE 100
 #define FACTS_LARGE_BYTES 1024
@@ -133,8 +133,8 @@ void explain_fact_set(struct explain_facts *facts, enum explain_fact no, double 
 	facts->figures[no].kind = BASE_NUMBER;
 	facts->figures[no].number = rounded(number);
 	/*
-	 * A share of nearly 100 % is not all, and a sample cannot show that a statement applies to
-	 * all.
+	 * Does not round a share to 100 %: nearly all objects are not all, and a sample cannot show
+	 * that a statement applies to all.
 	 */
 	if ((facts->is_sampled || number < 100) && facts->figures[no].number == 100 &&
 	    (strstr(names[no], "percent") || no == EXPLAIN_FACT_empty_values ||
@@ -319,7 +319,7 @@ static int check_cancel(const struct held_walk *w, struct hdb_error *err)
 	return base_step_of(w->session->work, &unnamed, 0, err);
 }
 
-/* Returns a number from 0 to 1. It is the same in all runs of the program. */
+/* Returns a reproducible pseudo-random number from 0 to 1. */
 static double random_part(struct held_walk *w)
 {
 	w->random = w->random * 6364136223846793005u + 1442695040888963407u;

@@ -69,7 +69,8 @@ enum explain_fact explain_fact_of(const char *name);
 /* Counts of objects by a boolean field that marks them as closed or finished. */
 struct explain_flag {
 	/*
-	 * class of the counted objects, and class whose fields were tried last; initially HEAP_NONE
+	 * class of the counted objects, and class whose fields were searched last; initially
+	 * HEAP_NONE
 	 */
 	uint32_t class_no, tried_no;
 	uint32_t field_no; /* number of the field among the fields of the object */

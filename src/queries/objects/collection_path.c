@@ -319,8 +319,8 @@ static int fold_one(struct place *p, struct analysis_fold *fold, struct hdb_erro
 		if (r != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;
 		/*
-		 * The object is a wrapped collection or a part of one. An element shown by a view
-		 * belongs to the view.
+		 * The object is a wrapped collection, or part of a wrapped collection. An element
+		 * shown by a view belongs to the view.
 		 */
 		if ((r = enter(p, p->nodes[p->at], err)) != HDB_OK)
 			return r < 0 ? r : HDB_NOTFOUND;

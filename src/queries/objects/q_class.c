@@ -44,7 +44,7 @@ static int count_all(struct query *q, struct class_query *s, struct hdb_error *e
 	return heap_count_all(q->heap, NULL, add_counted, s, err);
 }
 
-/* Keeps only classes that have objects in the heap given by --heap. */
+/* Keeps only classes with objects in the heap given by --heap. */
 static void drop_empty(const struct query *q, struct class_query *s)
 {
 	size_t kept = 0;

@@ -136,8 +136,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 			      (q->args.sort && strcmp(q->args.sort + (*q->args.sort == '-'),
 						      objects_columns[c].name) == 0);
 	/*
-	 * The columns shared by all queries find the object by its ID. The other two columns cost
-	 * nothing.
+	 * The columns shared by all queries find the object by its ID. Reading the other two
+	 * columns costs nothing.
 	 */
 	o->shows[ID] = o->shows[SHALLOW] = o->shows[LENGTH] = true;
 	o->with_invented = query_option(q, "invented") != NULL;
@@ -152,8 +152,8 @@ static int open_objects(struct query *q, struct hdb_error *err)
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
 	query_fact(q, "objects", q->heap->object_count);
 	/*
-	 * With --all, only the requested columns can require reachability. If none does, its tables
-	 * are not built.
+	 * With --all, only the requested columns can require reachability. If no column requires
+	 * it, the tables for it are not built.
 	 */
 	if (o->needs_reachable)
 		query_report_unreached(q);

@@ -15,7 +15,7 @@
 #include "queries/queries.h"
 
 #define NAME_MAX_BYTES 512
-/* Maximum number of objects that a backward search visits. This many take a few seconds. */
+/* Maximum number of objects that a backward search visits, which takes a few seconds. */
 #define SEARCH_NODES_MAX 20000000u
 
 /* Maximum number of paths a user can request. */

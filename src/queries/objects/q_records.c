@@ -50,8 +50,8 @@ static int open_dangling(struct query *q, struct hdb_error *err)
 }
 
 /*
- * Sets *out to whether an object may have been at `id`: the previous object ends at or before it,
- * and the next one starts after it.
+ * Sets *out to whether an object may have been at `id`: the previous object ends at or before `id`,
+ * and the next object starts after it.
  */
 static int is_left_out(struct query *q, uint64_t id, bool *out, struct hdb_error *err)
 {

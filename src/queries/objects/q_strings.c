@@ -471,7 +471,7 @@ static int set_row(struct query *q, struct strings *s, const struct text_row *ro
 	return HDB_OK;
 }
 
-/* Returns the next string. With --objects the number of rows is not known before the last row. */
+/* Returns the next string. With --objects, the number of rows is not known before the last row. */
 static int next_string(struct query *q, struct hdb_error *err)
 {
 	struct strings *s = q->state;

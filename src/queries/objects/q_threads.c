@@ -18,7 +18,7 @@ struct threads_query {
 	const char *pattern;
 	/* the pattern with an asterisk at both ends, used if no whole name matches */
 	char part[NAME_MAX_BYTES];
-	uint32_t wanted_ix; /* HEAP_NONE means all threads, or those that match the pattern */
+	uint32_t wanted_ix; /* HEAP_NONE means all threads, or all threads that match the pattern */
 	bool no_stack, no_locals;
 	uint64_t next_no;
 	struct store_thread thread; /* the current thread */

@@ -1,7 +1,7 @@
 """Optional packages that only some calls need. Each is an extra of the wheel: pip install 'WHEEL[pandas]'."""
 import importlib.util
 
-# Not on the Python Package Index, so messages name the missing packages and not an extra of this one.
+# This package is not on the Python Package Index, so messages name the missing packages instead of an extra.
 DISTRIBUTION = "heapdb-jvm"
 # Packages of each extra.
 EXTRAS = {"arrow": ("pyarrow",), "pandas": ("pandas", "pyarrow"), "polars": ("polars",),

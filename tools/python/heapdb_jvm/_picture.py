@@ -55,7 +55,7 @@ def _pairs(rows, names, size, name):
     size_at, name_at = names.index(size), names.index(name)
     level = names.index("level") if "level" in names else None
     for row in rows:
-        # In trees, the sizes of the top level include those below.
+        # In trees, the sizes of the top level include the sizes of the levels below.
         if row[size_at] and (level is None or not row[level]):
             yield "" if row[name_at] is None else str(row[name_at]), row[size_at]
 

@@ -23,7 +23,7 @@ def chosen(progress):
     if not progress:
         return None
     try:
-        # Without ipywidgets tqdm.auto prints a warning and falls back to this.
+        # Without ipywidgets, tqdm.auto prints a warning and falls back to tqdm.tqdm.
         if importlib.util.find_spec("ipywidgets"):
             from tqdm.auto import tqdm
         else:

@@ -21,7 +21,7 @@ _lock = threading.Lock()
 _BATCH = 65536
 _ALL = ctypes.c_size_t(-1).value
 _SHOWN = 20
-# An answer that is printed keeps its rows up to this number. Of longer answers only the first rows are read.
+# Maximum number of rows kept when an answer is printed. Of a longer answer, only the first rows are read.
 _KEPT_MOST = 100_000
 _FORMATS = ("parquet", "arrow", "arrow-stream")
 _CAPSULE = b"arrow_array_stream"
@@ -200,7 +200,7 @@ class Rows:
         return self._kept
 
     def first(self):
-        """Returns the first row, or None if there is none."""
+        """Returns the first row, or None if there are no rows."""
         rows = self.rows()
         return rows[0] if rows else None
 
@@ -332,8 +332,8 @@ class Rows:
         return picture(self, size, name)
 
     def _head(self):
-        """Returns the first rows and the number of rows, or None for the number if there are very many. Fewer rows
-        are kept."""
+        """Returns the first rows and the number of rows, or None for the number if there are very many. Otherwise,
+        keeps all rows."""
         if self._kept is None:
             found, rows = [], iter(self)
             for row in rows:

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 from .._picture import amount
 
-# The conditions of --fail-if, as functions of a row of the report "leaks". A renamed leak also counts as new: that it
-# is an earlier leak under a new name is only a guess, and a build must not pass because of a guess.
+# The conditions of --fail-if, as functions of a row of the report "leaks". A renamed leak also counts as new,
+# because its match with an earlier leak is only a guess, and a build must not pass because of a guess.
 CONDITIONS = {"new-leak": lambda leak: leak["is_new_name"], "growing": lambda leak: leak["state"] == "growing"}
 _SENT = ".webhook.json"  # Spark and DuckDB ignore files whose names begin with a dot
 _LINES = 20

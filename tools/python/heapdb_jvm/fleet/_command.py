@@ -71,7 +71,7 @@ def _address(text):
 
 def show(given, folder, ask):
     """Prints the reports, and writes and posts what the options request. `ask(reports)` returns answers. `folder` is
-    where posted leaks are recorded; None: nowhere.
+    the directory in which posted leaks are recorded, or None.
     """
     reports = list(wanted(None, "html") if given.html else given.reports or ORDER)
     if given.owner and not given.reports:

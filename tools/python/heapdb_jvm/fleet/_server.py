@@ -116,7 +116,7 @@ def end_of(child, is_left):
 
 
 def do(job, folder):
-    """Has a job done in a fork and returns its result."""
+    """Runs a job in a fork and returns its result."""
     os.ftruncate(2, 0)
     os.lseek(2, 0, os.SEEK_SET)
     pipe, answer = os.pipe()
