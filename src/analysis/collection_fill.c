@@ -11,8 +11,8 @@
 #include <assert.h>
 
 /*
- * Average number of times that a slot may be read: once for the collection itself, and again for
- * its wrappers.
+ * Maximum average number of times that a slot is read: once for the collection itself, and again
+ * for its wrappers.
  */
 #define LOOKS 8
 

@@ -29,7 +29,7 @@ struct analysis_place {
 	bool is_excluded;
 };
 
-/* The parsed exclusions. analysis_excludes_filter sets the members from `from_class` on. */
+/* The parsed exclusions. analysis_excludes_filter sets `from_class` and the members after it. */
 struct analysis_excludes {
 	const char *text; /* the option as given; borrowed */
 	bool strengths[STORE_FINALIZER + 1];

@@ -70,8 +70,8 @@ int analysis_fold_groups(const struct session *session, enum derive_group by,
 /*
  * Finds native memory of reachable and unreachable objects by group. Groups without native memory
  * are omitted. In the totals, shallow_bytes and unreachable_bytes contain the native memory, and
- * count and unreachable_count the number of owners. If the heap has no native memory, sets *has to
- * false and *out to an empty list.
+ * count and unreachable_count contain the number of owners. If the heap has no native memory, sets
+ * *has to false and *out to an empty list.
  */
 int analysis_native_groups(const struct session *session, enum derive_group by,
 			   struct analysis_groups *out, bool *has, struct hdb_error *err);

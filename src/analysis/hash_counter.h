@@ -56,8 +56,9 @@ int analysis_counter_add(struct analysis_counter *tally, struct heap_text_hash h
 			 void **entry, struct hdb_error *err);
 
 /*
- * Prefetch the slot of a hash, and its entry if there is one. Both are optional. The entry is found
- * through the slot, so it is prefetched ANALYSIS_COUNTER_AHEAD / 2 additions after the slot.
+ * Prefetch the slot of a hash, and the entry in the slot, if any. Calling these functions is
+ * optional. The entry is found through the slot, so it is prefetched ANALYSIS_COUNTER_AHEAD / 2
+ * additions after the slot.
  */
 void analysis_counter_prefetch(const struct analysis_counter *tally, struct heap_text_hash hash);
 void analysis_counter_prefetch_entry(const struct analysis_counter *tally,

@@ -54,8 +54,9 @@ static inline struct analysis_loader *analysis_loader_at(const struct analysis_l
 uint32_t analysis_loader_number(const struct analysis_loader_tree *tree, uint32_t ix);
 
 /*
- * Writes the name of a class loader ("app"), as UTF-8, truncated to `size` bytes. If it has no name
- * or the dump is not available, returns HDB_NOTFOUND without a message and leaves buf empty.
+ * Writes the name of a class loader ("app"), as UTF-8, truncated to `size` bytes. If the class
+ * loader has no name or the dump is not available, returns HDB_NOTFOUND without a message and
+ * leaves buf empty.
  */
 int analysis_loader_name(struct heap *heap, uint32_t ix, char *buf, size_t size,
 			 struct hdb_error *err);

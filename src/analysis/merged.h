@@ -21,7 +21,10 @@
 #define ANALYSIS_MERGED_DEPTH 100u
 /* Maximum number of nodes (a few hundred MB), unless the memory budget allows fewer. */
 #define ANALYSIS_MERGED_NODES (1u << 21)
-/* Number that stands for the parent of the nodes on the top level. It is not a node. */
+/*
+ * Number that stands for the parent of the nodes on the top level, although this parent is not a
+ * node.
+ */
 #define ANALYSIS_MERGED_TOP BASE_TREE_TOP
 
 /* The trees that can be merged. */
@@ -86,7 +89,9 @@ struct analysis_merged {
 	uint64_t folded;
 };
 
-/* Starts an empty tree for dump_count dumps. The caller must release it, even after failures. */
+/*
+ * Starts an empty tree for dump_count dumps. The caller must release the tree, even after failures.
+ */
 void analysis_merged_init(struct analysis_merged *m, enum derive_group by, unsigned dump_count);
 void analysis_merged_release(struct analysis_merged *m);
 
@@ -182,9 +187,9 @@ static inline struct analysis_merged_sum *analysis_merged_sum(const struct analy
 }
 
 /*
- * Writes the names of the nodes from below `above` (from the top if it is ANALYSIS_MERGED_TOP) down
- * to the node, as in "a.B > c.D > e.F". If the names do not fit, replaces the beginning with "...".
- * size is at least 5.
+ * Writes the names of the nodes from below `above` (from the top if `above` is ANALYSIS_MERGED_TOP)
+ * down to the node, as in "a.B > c.D > e.F". If the names do not fit, replaces the beginning with
+ * "...". size is at least 5.
  */
 void analysis_merged_path(const struct analysis_merged *m, uint32_t node, uint32_t above, char *buf,
 			  size_t size);

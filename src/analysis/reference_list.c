@@ -113,7 +113,7 @@ void analysis_references_release(struct analysis_reference_list *list)
 /*
  * State of the search for levels. Each level is one search over strong references. It starts at the
  * objects waiting for this level: the roots for the first level, and for later levels the referents
- * of references that have been reached. An object waits once for each reference to it.
+ * of references that have been reached. An object waits once for each reference that leads to it.
  */
 struct search {
 	const struct session *session;

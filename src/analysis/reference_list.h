@@ -61,7 +61,7 @@ static inline enum analysis_reached analysis_reached_of(const struct analysis_re
 	return (enum analysis_reached)((const uint8_t *)list->levels.data)[ix];
 }
 
-/* Returns the level of a referent that nothing stronger reaches. */
+/* Returns the level of a referent that no stronger reference reaches. */
 enum analysis_reached analysis_reached_by(uint32_t strength);
 
 /* Returns "strongly", "softly" and so on, as a static string. */

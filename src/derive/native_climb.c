@@ -72,8 +72,10 @@ static int add_place(struct climb *c, uint32_t ix, uint32_t *number, struct hdb_
 	return base_vec_push(&c->places, &place, sizeof(place), err);
 }
 
-/* Adds places for the dominators of a new place, up to the first dominator that already has a
- * place. */
+/*
+ * Adds places for the dominators of a new place, up to the first dominator that already has a
+ * place.
+ */
 static int climb_from(struct climb *c, uint32_t ix, uint32_t number, struct hdb_error *err)
 {
 	uint32_t dominator, up;

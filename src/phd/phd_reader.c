@@ -90,8 +90,10 @@ static uint64_t take_address(struct phd_reader *r, uint64_t from, unsigned size)
 
 /* ---- records ---- */
 
-/* Skips the hash code: 2 bytes if all records have a hash code, otherwise 4 bytes if is_there is
- * set. */
+/*
+ * Skips the hash code: 2 bytes if all records have a hash code, otherwise 4 bytes if is_there is
+ * set.
+ */
 static void skip_hash(struct phd_reader *r, bool is_there)
 {
 	if (r->is_j9 && r->is_hashed)

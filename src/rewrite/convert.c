@@ -339,8 +339,9 @@ static int android_sub(struct rewriter *w, const struct hprof_sub *sub, struct h
 	const uint8_t tag = HPROF_ROOT_UNKNOWN;
 
 	assert(android_is(sub->tag));
-	/* These sub-records are not roots. Replacing them with a root would make garbage
-	 * reachable. */
+	/*
+	 * These sub-records are not roots. Replacing them with a root would make garbage reachable.
+	 */
 	if (sub->tag == HPROF_HEAP_DUMP_INFO || sub->tag == HPROF_ROOT_UNREACHABLE)
 		return HDB_OK;
 	if (sub->tag == HPROF_PRIMITIVE_ARRAY_NODATA)

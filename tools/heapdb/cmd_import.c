@@ -196,8 +196,10 @@ static void print_line(struct cli *cli, const struct summary *s)
 	output_char(out, '\n');
 }
 
-/* Appends the kind of the current row to the list ", a, b" unless the list already contains the
- * kind. */
+/*
+ * Appends the kind of the current row to the list ", a, b" unless the list already contains the
+ * kind.
+ */
 static void add_kind(const struct hdb_value *value, char *list, size_t size, unsigned *count)
 {
 	char kind[KIND_SIZE + 4];

@@ -20,8 +20,10 @@ enum gate_measure {
 	GATE_SECRETS
 };
 
-/* An object that made a check fail, and the owner and path of the object. Long strings are
- * truncated. */
+/*
+ * An object that made a check fail, and the owner and path of the object. Long strings are
+ * truncated.
+ */
 struct gate_culprit {
 	char object[512], owner[512], path[1024];
 };

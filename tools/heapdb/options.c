@@ -256,8 +256,10 @@ static void find_takers(struct names *takers, const struct command *command, con
 			add_name(takers, c->name);
 }
 
-/* Fails if the option belongs to another command or query. Returns HDB_OK if no command or query
- * has the option. */
+/*
+ * Fails if the option belongs to another command or query. Returns HDB_OK if no command or query
+ * has the option.
+ */
 static int not_taken(const struct command *command, const struct hdb_query_spec *spec,
 		     const char *name, size_t size, struct hdb_error *err)
 {

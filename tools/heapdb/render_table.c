@@ -443,8 +443,10 @@ static size_t after_name(const struct table *t)
 	return i + 1;
 }
 
-/* Shortens and truncates less important strings. widen_cut widens these strings again if there is
- * unused space. */
+/*
+ * Shortens and truncates less important strings. widen_cut widens these strings again if there is
+ * unused space.
+ */
 static void cut_minor(struct table *t)
 {
 	for (size_t i = 0; i < t->columns; i++) {

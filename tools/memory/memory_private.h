@@ -59,8 +59,10 @@ int memory_add_range(struct memory *memory, struct memory_use use, uint64_t star
 /* Reads smaps into memory->mappings. Does not change the text. */
 int memory_read_smaps(struct memory *memory, const char *text, size_t size, struct hdb_error *err);
 
-/* Return the part to which a category's mappings belong, and the part to which its malloc blocks
- * belong. */
+/*
+ * Return the part to which a category's mappings belong, and the part to which its malloc blocks
+ * belong.
+ */
 enum memory_part memory_part_of_mapped(const char *category);
 enum memory_part memory_part_of_blocks(const char *category);
 

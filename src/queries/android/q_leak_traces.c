@@ -38,7 +38,7 @@ static int open_traces(struct query *q, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Reads the steps of the next path: HDB_END after the last. */
+/* Reads the steps of the next path. Returns HDB_END after the last path. */
 static int next_path(struct state *s, struct hdb_error *err)
 {
 	const struct base_vec *groups = &s->traces.groups;

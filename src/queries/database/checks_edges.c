@@ -101,7 +101,7 @@ struct reach {
 	 * root
 	 */
 	uint32_t *parent;
-	uint8_t *confirmed; /* bit set of objects whose parent really refers to them */
+	uint8_t *confirmed; /* bit set of objects to which their recorded parent refers */
 	/* an unreachable object to which a reachable object refers, or HEAP_NONE */
 	uint32_t missed;
 };

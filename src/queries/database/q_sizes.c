@@ -15,10 +15,10 @@
 
 /* Number and size of objects by the evidence for their sizes, and their sizes according to MAT. */
 struct tally {
-	uint64_t classes[4], bytes[4]; /* indexed by enum store_size_basis; without class objects */
+	uint64_t classes[4], bytes[4]; /* by enum store_size_basis, without class objects */
 	uint64_t mirrors[4], mirror_bytes[4];
 	uint64_t total, mat_total;
-	uint64_t *class_objects;   /* indexed by class: number of instances, not class objects */
+	uint64_t *class_objects;   /* indexed by class: number of instances */
 	uint64_t *mat_bytes;       /* indexed by class: size of an instance */
 	uint64_t *mat_class_bytes; /* indexed by class: size of its class object */
 	unsigned mat_reference, mat_align;

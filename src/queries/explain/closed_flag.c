@@ -13,8 +13,10 @@
 /* Maximum number of fields of a class to examine. */
 #define FLAG_FIELDS 24u
 
-/* Names of fields that mark objects as closed. "!" means that the object is closed if the field is
- * false. */
+/*
+ * Names of fields that mark objects as closed. "!" means that the object is closed if the field is
+ * false.
+ */
 static const char *const closed_names[] = {
 	"closed",    "isClosed",  "disposed",   "isDisposed",   "destroyed",   "released",
 	"cancelled", "isStopped", "terminated", "disconnected", "isCancelled", "stopped",

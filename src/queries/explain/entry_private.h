@@ -28,8 +28,10 @@
 #define TIME_MAX_MS 10000000000000u
 /* Number of entries of each collection that are compared. */
 #define ENTRIES_COMPARED 64u
-/* Maximum number of slots read to find these entries, because a table may be large and nearly
- * empty. */
+/*
+ * Maximum number of slots read to find these entries, because a table may be large and nearly
+ * empty.
+ */
 #define SLOTS_COMPARED_MAX 1000000u
 /*
  * Levels of features: prefixes of keys, the form of keys, identity of elements, references and

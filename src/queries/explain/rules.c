@@ -599,8 +599,10 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 			return append_sentence(rule->advice, &state.values, BASE_TEXT(out->advice),
 					       err);
 		}
-		/* If the rule reads a value named "about", reading it replaces estimates with
-		 * counts. */
+		/*
+		 * If the rule reads a value named "about", reading it replaces estimates with
+		 * counts.
+		 */
 		if (about.facts)
 			TRY(find_value(&state, base_word("about"), &counted, err));
 		out->rule = rule;

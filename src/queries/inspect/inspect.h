@@ -136,7 +136,7 @@ struct inspect_rule {
 struct inspect_saying {
 	enum inspect_says says;
 	uint32_t condition; /* BASE_NO_NODE: always */
-	size_t first_value; /* index of the first of its values */
+	size_t first_value; /* index of the first value in the text */
 	const char *text;
 };
 

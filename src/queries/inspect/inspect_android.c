@@ -78,8 +78,8 @@ int inspect_animator(struct inspect_look *look, struct hdb_error *err)
 /* ---- receivers ---- */
 
 /*
- * Adds the receivers of a map. They are the keys of an ArrayMap, so they are every other element of
- * mArray.
+ * Adds the receivers of a map. The receivers are the keys of an ArrayMap, which are every other
+ * element of mArray.
  */
 static int say_receivers_of(struct inspect_look *look, uint32_t map, struct hdb_error *err)
 {

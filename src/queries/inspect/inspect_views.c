@@ -254,7 +254,7 @@ int inspect_context_fields(struct inspect_look *look, struct hdb_error *err)
 	struct heap_fields fields;
 	int r;
 
-	/* Most heaps are not from Android. */
+	/* Most heaps are not from Android and do not contain this class. */
 	if (heap_class_by_name(look->heap, "android.content.Context", 0) == HEAP_NONE)
 		return HDB_OK;
 	TRY_FOUND(heap_fields_begin(look->heap, look->ix, &fields, err));

@@ -235,8 +235,10 @@ static int find_thread_local(struct query *q, const struct query_leak_path *path
 	return HDB_NOTFOUND;
 }
 
-/* Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if the ThreadLocal is
- * unreachable. */
+/*
+ * Finds the holder of a ThreadLocal. Sets kind to LEAK_HOLDER_NONE if the ThreadLocal is
+ * unreachable.
+ */
 static int find_key_holder(struct query *q, const struct query_leak_path *path, uint32_t key,
 			   struct leak_holder *out, struct hdb_error *err)
 {
@@ -256,8 +258,10 @@ static int find_key_holder(struct query *q, const struct query_leak_path *path, 
 	return HDB_OK;
 }
 
-/* Returns the index of object ix among the steps before `end`, or `end` if the object is not among
- * them. */
+/*
+ * Returns the index of object ix among the steps before `end`, or `end` if the object is not among
+ * them.
+ */
 static size_t step_of(const struct query_leak_path *path, size_t end, uint32_t ix)
 {
 	size_t i = 0;

@@ -97,8 +97,9 @@ static int is_consuming(struct heap *heap, const struct store_root *root, uint32
 	return HDB_OK;
 }
 
-/* Adds the thread of a local variable to the consumers of the queue, if the thread is a
- * consumer. */
+/*
+ * Adds the thread of a local variable to the consumers of the queue, if the thread is a consumer.
+ */
 static int add_consumer(struct stuck *s, struct queue *queue, const struct store_root *root,
 			struct hdb_error *err)
 {

@@ -22,8 +22,10 @@
 #define BELOW_PART 3u
 /* Maximum number of dominators above a fault that are compared with the suspects. */
 #define ABOVE_STEPS 256u
-/* A fault is left out if it retains less than this fraction (divisor) of a suspect that dominates
- * it. */
+/*
+ * A fault is left out if it retains less than this fraction (divisor) of a suspect that dominates
+ * it.
+ */
 #define SMALL_PART 10u
 /* Share of the maximum heap size from which a heap counts as nearly full. */
 #define FULL_PERCENT 70

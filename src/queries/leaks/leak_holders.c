@@ -774,8 +774,9 @@ static int find_owner_of_children(struct query *q, const struct analysis_suspect
 	} while (count && seen < CHILDREN_MAX);
 	if (seen < CHILDREN_LEAST)
 		return HDB_OK;
-	/* The children are sorted by size, so a class with many large children is among the
-	 * first. */
+	/*
+	 * The children are sorted by size, so a class with many large children is among the first.
+	 */
 	list = members.data;
 	TRY(heap_object(q->heap, list[CHILDREN_LEAST / 2], &object, err));
 	group.class_no = object.class_no;

@@ -11,8 +11,9 @@ struct leak_loaders {
 	uint32_t ix; /* index of the largest loader, or HEAP_NONE if there is none */
 };
 
-/* Finds the closed class loaders. Builds the `totals` table only if there are closed class
- * loaders. */
+/*
+ * Finds the closed class loaders. Builds the `totals` table only if there are closed class loaders.
+ */
 int leak_loaders_find(struct query *q, struct leak_loaders *out, struct hdb_error *err);
 
 #endif

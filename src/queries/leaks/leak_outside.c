@@ -136,8 +136,9 @@ static int add_buffer(struct query *q, const struct query *rows, struct owners *
 	return add_object(q, owners, &object, err);
 }
 
-/* Classes that keep state outside the heap until end() is called, and the usual size of this
- * state. */
+/*
+ * Classes that keep state outside the heap until end() is called, and the usual size of this state.
+ */
 static const struct {
 	const char *class_name;
 	uint64_t bytes;

@@ -78,8 +78,10 @@ int leak_report_singles(struct stuck *s, struct leak_finding *f, struct hdb_erro
 		TRY(base_step(s->q->work, i, err));
 		if (wait)
 			TRY(leak_find_call(heap, wait->trace_serial, &place, err));
-		/* A thread whose call is "waiting for a process" counts as idle, because the
-		 * process does the work. */
+		/*
+		 * A thread whose call is "waiting for a process" counts as idle, because the
+		 * process does the work.
+		 */
 		idle += place.is_idle || place.is_waiting;
 		TRY_ERRORS(r = heap_path_object(heap, thread_ix, "holder.task|target", &owner.ix,
 						err));

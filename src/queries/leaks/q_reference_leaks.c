@@ -16,8 +16,10 @@
 #include "query/grouping.h"
 #include "query/table_rows.h"
 
-/* Maximum number of objects to visit for one reference, and for all references together (a few
- * seconds). */
+/*
+ * Maximum number of objects to visit for one reference, and for all references together (a few
+ * seconds).
+ */
 #define OBJECTS_MAX (1u << 30)
 #define ALL_OBJECTS_MAX (100u << 20)
 #define PATH_MAX_BYTES 1024

@@ -180,8 +180,10 @@ static int explain_locals(struct query *q, const struct analysis_suspect *suspec
 	uint32_t table;
 	int r;
 
-	/* For large groups, `members` is only a sample, which proves nothing about the other
-	 * members. */
+	/*
+	 * For large groups, `members` is only a sample, which proves nothing about the other
+	 * members.
+	 */
 	if (suspect->ix != HEAP_NONE || suspect->members.count != suspect->count ||
 	    !heap_has_superclass(q->heap, suspect->class_no, "java.lang.Thread"))
 		return HDB_OK;

@@ -54,8 +54,9 @@ struct analysis_key {
 
 #define XXH_INLINE_ALL
 
-/* Added to the seed when texts are hashed, so that their hashes differ from the hashes of
- * contents. */
+/*
+ * Added to the seed when texts are hashed, so that their hashes differ from the hashes of contents.
+ */
 #define TEXT_KIND 2u
 /*
  * If a block has at least this many members, that is, one in every second page, its part of the

@@ -80,7 +80,10 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 
 	TRY(heap_object(q->heap, ix, &object, err));
 	TRY(derive_retained(q->derive, ix, &item.retained_bytes, err));
-	/* A class object counts for its class, and so for the loader of that class. */
+	/*
+	 * A class object counts for the class that it represents, and therefore for the loader of
+	 * that class.
+	 */
 	total = &s->by_class[heap_known_class(&object)];
 	total->count++;
 	total->shallow_bytes += object.shallow_bytes;
@@ -89,7 +92,10 @@ static int add_item(struct query *q, struct consumers *s, uint32_t ix, struct hd
 		TRY(add_native(q, ix, total, err));
 	s->count++;
 	s->retained_bytes += item.retained_bytes;
-	/* The total only grows, so an item below the threshold now will never be listed. */
+	/*
+	 * The total, and with it the threshold, only grows, so an item below the present threshold
+	 * will never be listed.
+	 */
 	if (item.retained_bytes > share(s, s->retained_bytes) || !s->percent)
 		TRY(base_vec_push(&s->items, &item, sizeof(item), err));
 	return HDB_OK;
@@ -237,7 +243,7 @@ static void drop_small_groups(const struct consumers *s, struct analysis_groups 
 	groups->count = kept;
 }
 
-/* Drops small items; their rest is the difference to the total. */
+/* Drops small items. Their sum is the difference from the total. */
 static int drop_small_items(struct query *q, struct consumers *s, struct hdb_error *err)
 {
 	struct item *items = s->items.data;
@@ -270,8 +276,10 @@ struct open_package {
 	struct rest rest;
 };
 
-/* Closes the packages whose children are below `level`, and appends a row for the small items of
- * each package. */
+/*
+ * Closes the packages whose children are below `level`, and appends a row for the small items of
+ * each package.
+ */
 static int close_packages(struct base_vec *open, uint32_t level, struct base_vec *out,
 			  struct hdb_error *err)
 {

@@ -27,7 +27,7 @@ struct analysis_cut_node {
 	uint64_t others_bytes; /* total retained size of these objects */
 };
 
-/* The part to show: an object and what it dominates. */
+/* The part to show: an object and all objects that it dominates. */
 struct analysis_cut_top {
 	uint32_t ix; /* HEAP_NONE means the whole heap */
 	uint64_t retained_bytes;
@@ -40,8 +40,8 @@ struct analysis_dominator_cut {
 };
 
 /*
- * Children smaller than this fraction (divisor) of the whole are too small for a picture and not
- * examined.
+ * Children smaller than this fraction (divisor) of the whole are too small for a picture and are
+ * not examined.
  */
 #define SMALL_PART 20000
 

@@ -49,7 +49,10 @@ struct dominated {
 	uint64_t largest; /* retained size of the first child */
 };
 
-/* Pushes up to `most` children above the threshold, the largest last, so that it is on top. */
+/*
+ * Pushes up to `most` children above the threshold, the largest child last, so that the largest is
+ * on top.
+ */
 static int push_children(struct drops *d, struct todo at, size_t most, struct dominated *out,
 			 struct hdb_error *err)
 {

@@ -16,7 +16,10 @@ struct histogram {
 	char (*heap_names)[NAME_SIZE]; /* indexed by heap, if groups are heaps; otherwise NULL */
 };
 
-/* Sets facts with the sums over classes; superclasses would count objects several times. */
+/*
+ * Sets facts with the sums over classes, because sums over superclasses would count objects several
+ * times.
+ */
 static int set_facts(struct query *q, const struct analysis_groups *groups, bool is_shallow,
 		     struct hdb_error *err)
 {

@@ -141,7 +141,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
 }
 
-/* Shows the columns about other objects and native memory only if there are any. */
+/* Shows the columns others and native only if some row has a value in them. */
 static void choose_columns(struct query *q, const struct merged_query *s)
 {
 	bool has_native = false;

@@ -2,9 +2,9 @@
  * queries/retained/q_retained.c - the retained query: what would be freed without an object, or
  * without all objects of some classes.
  *
- * For an object, the answer comes from the table if that exists, else from a search around the
- * object; if the search exceeds its limit, the table is built. For sets, see members.c and
- * derive_retained_set.
+ * For an object, the answer comes from the table if the table exists, and otherwise from a search
+ * around the object. If the search exceeds its limit, the table is built. For sets, see members.c
+ * and derive_retained_set.
  */
 #include "analysis/exclude.h"
 #include "analysis/members.h"
@@ -18,7 +18,8 @@
 #include <queries/retained/q_retained.query.h>
 
 /*
- * Maximum number of class objects to examine if several class loaders define a class of this name.
+ * Maximum number of class objects to examine if several class loaders define a class with the
+ * requested name.
  */
 #define CLASS_OBJECTS_MAX 100
 

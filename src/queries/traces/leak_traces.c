@@ -2,8 +2,8 @@
  * queries/traces/leak_traces.c - finds leaking objects and groups them; see leak_traces.h for the
  * terms.
  *
- * The paths of all leaking objects form a tree. Only its nodes are kept, and each is read and
- * inspected once, however many leaks are below it.
+ * The paths of all leaking objects form a tree. Only the nodes of the tree are kept, and each node
+ * is read and inspected once, however many leaks are below it.
  */
 #include "queries/traces/leak_traces.h"
 
@@ -111,8 +111,8 @@ static struct leak_node *node_at(const struct leak_traces *t, uint32_t no)
 }
 
 /*
- * Finds out whether another leaking object is above this one, and stores the result for all objects
- * on the way, so that each is visited only once.
+ * Determines whether another leaking object is above this object, and stores the result for all
+ * objects on the way, so that each object is visited only once.
  */
 static int note_holder_above(struct tree *tree, uint32_t ix, struct hdb_error *err)
 {
@@ -306,7 +306,7 @@ static int find_rules(struct leak_traces *t, struct hdb_error *err)
 
 /*
  * Computes the sizes of leaking objects and of objects of unknown status on their paths, which are
- * all objects below the last one that does not leak.
+ * all objects below the last object that does not leak.
  */
 static int find_sizes(struct leak_traces *t, struct hdb_error *err)
 {
@@ -340,7 +340,9 @@ struct signer {
 	uint64_t walked;
 };
 
-/* Raises the trace's sizes to this object's. The first leaking object retains the most. */
+/*
+ * Raises the trace's sizes to the sizes of this object. The first leaking object retains the most.
+ */
 static int measure(struct leak_traces *t, const struct leak_node *node, struct leak_trace *trace,
 		   struct hdb_error *err)
 {

@@ -52,7 +52,8 @@ struct leak_traces {
 	struct trace_search search;
 	struct inspector inspector;
 	/*
-	 * groups of the application's leaks, then those of libraries; each sorted by retained size
+	 * groups of the application's leaks, then groups of library leaks; both parts sorted by
+	 * retained size
 	 */
 	struct base_vec groups;      /* struct leak_group */
 	struct base_vec traces;      /* struct leak_trace, sorted by group */
@@ -69,9 +70,10 @@ struct leak_traces {
 
 /*
  * Finds leaking objects, their paths and their groups: only objects that the program itself
- * (ObjectWatcher) expected to be collected if only_watched is set, otherwise all that the rules
- * recognise. If the heap is filtered, only objects of shown heaps are listed, but retained sizes
- * count all. `session` is borrowed. The caller must release *traces, even after a failure.
+ * (ObjectWatcher) expected to be collected if only_watched is set, otherwise all objects that the
+ * rules recognise. If the heap is filtered, only objects in the shown heaps are listed, but
+ * retained sizes include all heaps. `session` is borrowed. The caller must release *traces, even
+ * after a failure.
  */
 int leak_traces_find(struct leak_traces *traces, const struct session *session, bool only_watched,
 		     struct hdb_error *err);

@@ -174,8 +174,10 @@ static int read_locals(struct trace_graph *graph, uint32_t ix, uint32_t class_no
  */
 BASE_ORDER(compare_planned, struct trace_field, BASE_BY_TEXT(name), BASE_UP(at))
 
-/* Returns the rule for a field of a class's instances, from the nearest superclass with a rule for
- * it. */
+/*
+ * Returns the rule for a field of a class's instances, from the nearest superclass with a rule for
+ * it.
+ */
 static const struct library_rule *field_rule(const struct trace_graph *graph, uint32_t class_no,
 					     const char *field)
 {
@@ -420,7 +422,7 @@ static int read_class(struct trace_graph *graph, uint32_t class_no, const struct
 	return r == HDB_END ? HDB_OK : r;
 }
 
-/* Returns whether an array contains boxed numbers, which leak traces count as part of it. */
+/* Returns whether an array contains boxed numbers, which leak traces count as part of the array. */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no)
 {
 	static const char package[] = "java.lang.";

@@ -2,9 +2,9 @@
  * queries/traces/trace_graph.h - the references that leak traces follow, object by object, in a
  * fixed order.
  *
- * This graph differs from that of the heap. It omits weak, soft, phantom and final references, and
- * references from an object to its class, from a class to its superclass and class loader, from a
- * string to its characters, from an array of boxes to the boxes, and references that belong to
+ * This graph differs from the graph of the heap. It omits weak, soft, phantom and final references,
+ * and references from an object to its class, from a class to its superclass and class loader, from
+ * a string to its characters, from an array of boxes to the boxes, and references that belong to
  * tools. Known collections also refer directly to their elements (trace_virtual.c). Fields are
  * sorted by name, so that every dump gives the same one of several shortest paths. The order is
  * that of LeakCanary's Shark, so that both compute the same signatures.
@@ -75,7 +75,7 @@ struct trace_reference {
 	uint32_t name_text; /* index of a string */
 	uint8_t kind;       /* enum trace_kind */
 	uint8_t name;       /* enum trace_name */
-	bool is_late;       /* whether it is followed only when no other reference is left */
+	bool is_late;       /* whether the reference is followed after all others */
 };
 
 /* A reference field of a class's instances. */
@@ -115,7 +115,7 @@ struct trace_graph {
 	uint32_t new_activities_ix; /* first of ActivityThread's new activities, or HEAP_NONE */
 };
 
-/* Receives one reference. Any result but HDB_OK ends the reading. */
+/* Receives one reference. Any result except HDB_OK ends the reading. */
 typedef int (*trace_take)(void *ctx, const struct trace_reference *reference,
 			  struct hdb_error *err);
 
@@ -142,7 +142,10 @@ int trace_graph_plan(struct trace_graph *graph, uint32_t class_no, struct hdb_er
 /* Returns the first index in `locals` for thread `ix` or a later one, or locals.count. */
 size_t trace_graph_locals(const struct trace_graph *graph, uint32_t ix);
 
-/* Returns whether arrays of a class contain boxed numbers, which are then part of the array. */
+/*
+ * Returns whether arrays of a class contain boxed numbers, which leak traces treat as part of the
+ * array.
+ */
 bool trace_is_boxes(struct heap *heap, uint32_t class_no);
 
 /* Passes the references of an object to `sink`, in order. */
@@ -158,8 +161,8 @@ int trace_reference_generic(struct trace_graph *graph, const struct trace_refere
 			    char *buf, size_t size, struct hdb_error *err);
 
 /*
- * Finds the library rule for a JNI global root. Sets *out to NULL if there is none, or if the
- * object is also another kind of root.
+ * Finds the library rule for a JNI global root. Sets *out to NULL if there is no such rule, or if
+ * the object is also another kind of root.
  */
 int trace_root_rule(struct trace_graph *graph, uint32_t ix, const struct library_rule **out,
 		    struct hdb_error *err);

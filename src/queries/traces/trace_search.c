@@ -121,7 +121,10 @@ static void read_elements(struct reading *r, const uint8_t *body, uint64_t lengt
 	r->targets->count = n;
 }
 
-/* Finds the targets of object i of the block. Returns false if the calling thread must read it. */
+/*
+ * Finds the targets of object i of the block. Returns false if the calling thread must read the
+ * object.
+ */
 static bool read_object(struct reading *r, uint32_t i)
 {
 	const struct heap_block *objects = r->block->objects;
@@ -173,7 +176,7 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 		.view = { .src = m->heap->dump.source },
 	};
 	size_t local = trace_graph_locals(graph, objects->first_ix);
-	/* next thread with local variables, which it refers to */
+	/* next thread that has local variables; a thread refers to its local variables */
 	uint32_t thread = HEAP_NONE;
 
 	heap_prefetch_ahead(m->heap, block->block_no);

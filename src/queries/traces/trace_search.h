@@ -4,9 +4,9 @@
  *
  * The search is breadth-first, with roots and references in the order of trace_graph.h. References
  * that are unlikely to be the reason (known library leaks, local variables of threads) are followed
- * only when no others are left. As in LeakCanary, sizes are those recorded in the dump, without
- * headers and padding: the instance size of the class, the elements of arrays, strings with their
- * characters, plus registered native memory.
+ * only when no other references are left. As in LeakCanary, sizes are those recorded in the dump,
+ * without headers and padding: the instance size of the class, the elements of arrays, strings with
+ * their characters, plus registered native memory.
  */
 #ifndef QUERIES_TRACES_TRACE_SEARCH_H
 #define QUERIES_TRACES_TRACE_SEARCH_H
@@ -40,8 +40,9 @@ struct trace_search {
 int trace_search_paths(struct trace_search *search, struct trace_graph *graph,
 		       struct hdb_error *err);
 /*
- * Computes the retained sizes of `count` reachable objects, in a pass over all references and with
- * the dominators of all objects whose paths pass one of these. May be called only once.
+ * Computes the retained sizes of `count` reachable objects, in a pass over all references, using
+ * the dominators of all objects whose paths pass one of the `count` objects. May be called only
+ * once.
  */
 int trace_search_sizes(struct trace_search *search, const uint32_t *wanted, size_t count,
 		       struct hdb_error *err);
@@ -58,7 +59,7 @@ int trace_search_retained(const struct trace_search *search, uint32_t ix, uint64
 struct trace_root {
 	uint32_t ix;
 	uint8_t kind; /* as in HPROF; 0 for a root only because the dump is incomplete */
-	bool is_late; /* whether it is used only when no other roots and references are left */
+	bool is_late; /* whether the root is used after all other roots and references */
 };
 
 /*

@@ -3,7 +3,8 @@
  * traces, whatever objects are in between.
  *
  * This applies only to instances of exactly these classes, because subclasses may hold more than
- * elements. A row of data describes each class. Chains come from a dump and may be circular.
+ * elements. A row of data describes each class. Chains are read from the dump, so they may be
+ * circular.
  */
 #include "queries/traces/trace_graph.h"
 
@@ -128,7 +129,7 @@ static int give_id(struct reading *r, uint64_t id, enum trace_name name, uint64_
 	return r->taker->take(r->taker->ctx, &r->reference, err);
 }
 
-/* Reads the ID in a field, or 0 if there is none. */
+/* Reads the ID in a field, or 0 if the field does not exist. */
 static int id_at(struct reading *r, uint32_t ix, const char *path, uint64_t *id,
 		 struct hdb_error *err)
 {

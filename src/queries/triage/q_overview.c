@@ -23,12 +23,15 @@
 #define OVERVIEW_LEAKS_MAX 5u
 /* Maximum number of steps from an object up to a suspect. */
 #define STEPS_ABOVE 4096u
-/* Minimum size of suspects that are large by design. Smaller ones at the end are not listed. */
+/*
+ * Minimum size of a listed suspect that is large by design. Smaller suspects at the end of the list
+ * are dropped.
+ */
 #define DESIGN_BYTES_MIN (1u << 20)
 #define NAME_MAX_BYTES 512
 #define COLUMN_COUNT BASE_COUNT(overview_columns)
 
-/* A row. Strings are copies, indexed by column; NULL if there is none. */
+/* A row. Strings are copies, indexed by column; NULL for an empty column. */
 struct line {
 	const char *kind;
 	double percent;
@@ -38,7 +41,7 @@ struct line {
 	uint64_t times;
 	bool is_by_design;
 	char *held_class;    /* class of the held objects, or NULL */
-	char *owner, *field; /* class and field that hold them, or NULL */
+	char *owner, *field; /* class and field that hold these objects, or NULL */
 	char *texts[COLUMN_COUNT];
 };
 
@@ -114,7 +117,7 @@ static int add_line(struct query *q, const struct query *row, const char *kind,
 				query_cell(row, "percent")->d;
 	line->id = triage_number(row, "id");
 	line->retained_bytes = triage_number(row, is_finding ? "bytes" : "retained");
-	/* The size that a thread retains says nothing about the threads that wait for it. */
+	/* The retained size of a thread is not a measure of the threads that wait for it. */
 	if (!is_finding && query_cell_is(row, "verdict", "stuck"))
 		line->percent = 0, line->retained_bytes = 0;
 	for (size_t i = 0; i < BASE_COUNT(copied); i++)
@@ -202,9 +205,9 @@ static int set_action(struct line *line, const char *action, const char *target,
 }
 
 /*
- * Finds a command for a suspect in its rows: preferably the one that lists the objects counted in
- * the sentence, except for virtual threads, which have no names; else the thread of a local
- * variable, the command of the advice, or the path to the accumulation point.
+ * Finds a command for a suspect in its rows: preferably the command that lists the objects counted
+ * in the sentence, except for virtual threads, which have no names. Otherwise, the command for the
+ * thread of a local variable, the command of the advice, or the path to the accumulation point.
  */
 static int find_action(struct line *line, const struct query *row, struct hdb_error *err)
 {
@@ -315,9 +318,10 @@ static void add_part(struct bytes *to, const struct hdb_value *part, const char 
 }
 
 /*
- * Writes the subject of a finding: "300.0 MiB, kept by ..." of memory outside the heap, "1,985,216
- * java.nio.HeapByteBuffer" of objects of one class, "3,000 collections, 2,100 of them ..." of
- * several, and "java.lang.Thread "worker" at Main.run(Main.java:3)" of an OutOfMemoryError.
+ * Writes the subject of a finding: "300.0 MiB, kept by ..." for memory outside the heap, "1,985,216
+ * java.nio.HeapByteBuffer" for objects of one class, "3,000 collections, 2,100 of them ..." for
+ * objects of several classes, and "java.lang.Thread "worker" at Main.run(Main.java:3)" for an
+ * OutOfMemoryError.
  */
 static void name_subject(const struct line *line, const struct query *row, bool is_out,
 			 struct bytes *to)

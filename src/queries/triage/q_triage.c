@@ -90,7 +90,7 @@ static int named_value(void *ctx, const struct base_value *from, const char *pat
 
 /*
  * Returns whether a measure counts garbage, which is not part of the reachable heap and may be many
- * times as large.
+ * times as large as the heap.
  */
 static bool is_garbage(enum triage_measure_no measure)
 {
@@ -109,7 +109,7 @@ static int fires(const struct triage_query *s, size_t no, uint64_t bytes, bool *
 {
 	const struct triage *t = &s->triage;
 	const struct triage_figure *f = &t->figures[rules[no].measure];
-	/* The collector frees objects that are held only weakly or softly when memory is short. */
+	/* When memory is short, the collector frees objects that are held only weakly or softly. */
 	const uint64_t needed_bytes = t->whole_bytes - t->figures[TRIAGE_WEAK_ONLY].bytes;
 	struct named named[NAMED] = {
 		{ "count", (double)f->count },
@@ -165,7 +165,7 @@ static bool is_chosen(const struct triage_query *s, size_t rule)
 	return false;
 }
 
-/* Returns the first of the rules with this name. */
+/* Returns the first rule with this name. */
 static const struct rule *first_of(const struct rule *rule)
 {
 	const struct rule *first = rules;

@@ -58,7 +58,7 @@ enum triage_in_leaks {
 	TRIAGE_IS_LEAKING,
 	TRIAGE_IS_OUTSIDE, /* the owner of direct memory */
 	TRIAGE_IS_HOLDER,  /* a suspect of about the same size that holds the example */
-	TRIAGE_IS_LOADERS  /* closed class loaders, or such a holder */
+	TRIAGE_IS_LOADERS  /* closed class loaders, or a suspect as above */
 };
 
 /* Returns which rows of leaks report the same thing as this row of triage. */

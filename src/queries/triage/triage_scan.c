@@ -21,11 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of objects to read fields of, per line of the table: about a second. */
+/*
+ * Maximum number of objects whose fields are read for a line of the table, which takes about a
+ * second.
+ */
 #define SAMPLES_MAX 500000u
 /*
- * Maximum number of lists to read fields of. Fewer suffice, because the estimates for lists only
- * decide whether q_triage.c counts all collections.
+ * Maximum number of lists whose fields are read. Fewer objects suffice here, because the estimates
+ * for lists only decide whether q_triage.c counts all collections.
  */
 #define LISTS_MAX 50000u
 /*
@@ -331,7 +334,10 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 	struct derive *derive = s->t->q->derive;
 
 	TRY(triage_counts_weak(s->t, &s->counts_weak, err));
-	/* Building a table closes other tables' columns, so prepare them after it. */
+	/*
+	 * Building a table closes other tables' columns, so prepare the columns after building
+	 * tables.
+	 */
 	if (s->counts_weak)
 		TRY(derive_need(derive, STORE_REACH_STRONG, err));
 	TRY(derive_tree_prepare(derive, err));
@@ -347,7 +353,7 @@ static int scan_all(struct scan *s, struct hdb_error *err)
 				 err);
 }
 
-/* Finds which lines examine which classes, and counts the objects of these. */
+/* Finds which lines examine which classes, and counts the objects of these classes. */
 static void choose_classes(struct scan *s)
 {
 	struct heap *heap = s->t->q->heap;
@@ -578,7 +584,8 @@ static int count_run(struct triage *t, const struct analysis_content *run, uint6
 	f->bytes += copies.wasted;
 	/*
 	 * Keeps the string with the most copies. If several have the same number of copies, keeps
-	 * the one with the lowest ID, because the order of runs differs between processes.
+	 * the one with the lowest ID, because the order of the groups of equal strings differs
+	 * between processes.
 	 */
 	if (count > f->class_count || (count == f->class_count && run[0].ix < f->ix)) {
 		f->class_count = count;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Number of threads without a record from which a pass to find the reason is worthwhile. */
+/* Minimum number of threads without a record for which a pass to find the reason is worthwhile. */
 #define UNLISTED_LEAST 1000u
 /* Counts the threads that were never started, and subtracts them from the number of threads. */
 static int count_new(struct triage *t, uint64_t listed, struct hdb_error *err)

@@ -107,7 +107,7 @@ static void add_classes(struct triage *t, const struct analysis_groups *groups)
 	for (size_t i = 0; i < groups->count; i++) {
 		const struct derive_total *total = &groups->totals[i];
 		const char *name = heap_class_name(t->q->heap, total->no);
-		/* In dumps, the arrays that fill gaps are int[] like any other. */
+		/* In dumps, the arrays that fill gaps look like any other int[]. */
 		const bool is_filler = strcmp(name, "int[]") == 0 ||
 				       strncmp(name, "jdk.internal.vm.Filler",
 					       strlen("jdk.internal.vm.Filler")) == 0;

@@ -16,7 +16,10 @@
 
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 65536u
-/* At most FEW_MIN and one reference per FEW_PART objects are followed. Most heaps need no more. */
+/*
+ * At most FEW_MIN references, plus one reference per FEW_PART objects, are followed, which suffices
+ * for most heaps.
+ */
 #define FEW_MIN 4096u
 #define FEW_PART 128u
 

@@ -15,7 +15,7 @@
  * Kinds of wasteful contents of an array: none, only zeros, a single value, many zeros at the end.
  */
 
-/* Kinds of contents of an array. */
+/* The contents of an array, as far as they decide its kind. */
 struct array_facts {
 	uint64_t value; /* bits of the first element; 0 for an empty array */
 	/* number of zero or null elements at the end; all elements if is_zero */
@@ -122,7 +122,10 @@ struct arrays {
 	enum kind kind;
 	enum by by;
 	uint64_t min_tail;
-	/* indexed by class number: whether the class is requested; NULL if all classes are */
+	/*
+	 * indexed by class number: whether the class is requested; NULL if all classes are
+	 * requested
+	 */
 	uint8_t *is_class;
 	/* whether each object of the current block is reachable */
 	uint8_t reachable[STORE_BLOCK_OBJECTS];

@@ -1,7 +1,7 @@
 /*
- * queries/waste/q_collections.c - the collections query: lists, sets, maps and queues of known
- * classes, or object arrays: their number, how full they are, and how much memory their unused
- * slots take.
+ * queries/waste/q_collections.c - the collections query: the number of lists, sets, maps and queues
+ * of known classes, or of object arrays, how full they are, and how much memory their unused slots
+ * take.
  *
  * The query makes one pass over the objects. Sums by class, ratio or size take little memory. To
  * list collections one by one, the query keeps the size and index of each (16 bytes), and measures
@@ -47,9 +47,9 @@ struct collections {
 	enum by by;
 	uint64_t segments;
 	uint8_t *wanted; /* indexed by class number: 1 if the class is requested; NULL if all
-			  * classes are */
+			  * classes are requested */
 	struct analysis_measuring how;
-	_Atomic uint64_t slots_left, steps_left; /* the budgets of `how` that are left */
+	_Atomic uint64_t slots_left, steps_left; /* the remaining budgets of `how` */
 	/* the counted collections, and the other (unreachable) collections */
 	struct sum all, others;
 	struct analysis_cut unsorted; /* collections that do not belong to a row */
@@ -145,7 +145,7 @@ struct measured {
 
 struct room {
 	uint8_t reachable[STORE_BLOCK_OBJECTS];
-	uint64_t slots, steps; /* what the block used of the budgets */
+	uint64_t slots, steps; /* the parts of the budgets that the block has used */
 };
 
 /*
@@ -203,8 +203,8 @@ static int make_block(void *ctx, struct derive_block *block, struct hdb_error *e
 }
 
 /*
- * Counts the collections of a block. If the blocks before it have left less of the budgets than it
- * used, measures it again, so that the answer does not depend on the number of threads.
+ * Counts the collections of a block. If earlier blocks have left less of the budgets than the block
+ * used, measures the block again, so that the answer does not depend on the number of threads.
  */
 static int take_block(void *ctx, struct derive_block *block, struct hdb_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * queries/waste/q_finalizers.c - the finalizers query: objects that have a finalizer: each is in
- * use, queued for the finalizer thread, or being finalized.
+ * queries/waste/q_finalizers.c - the finalizers query: objects that have a finalizer. Each object
+ * is in use, queued for the finalizer thread, or being finalized.
  *
  * The state is derived from the fields of each reference, so the lists in the heap need not be
  * followed.
@@ -48,7 +48,7 @@ struct finalizers {
 	struct base_vec items;      /* struct item */
 	struct query_groups groups; /* struct group, by state and class */
 	struct base_vec native;     /* struct derive_native, ascending */
-	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0 if there is none */
+	uint64_t enqueued_id;       /* ReferenceQueue.ENQUEUED; 0 if there is no such object */
 	bool is_list;
 };
 

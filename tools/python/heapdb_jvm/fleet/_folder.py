@@ -9,7 +9,8 @@ from ._listing import local_path
 _PREFIX = "heapdb-fleet-"
 _MEMORY = "/dev/shm"
 # Largest dump that is processed in memory. Its database takes half the dump's size, and the tables for queries take
-# less than the database. On a busy disk, removing the temporary directory alone takes longer than the whole job in memory.
+# less than the database. On a busy disk, removing the temporary directory alone takes longer than the whole job in
+# memory.
 _MOST_BYTES = 64 << 20
 _PART_OF_BUDGET = 4  # the memory budget must be this many times the dump's size
 _PART_OF_MEMORY = 16  # so must the free memory, because other jobs need some, too
