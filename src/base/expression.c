@@ -131,7 +131,7 @@ static int quoted(struct parse *p, struct base_word *out)
 	return HDB_OK;
 }
 
-/* Parses names separated by "." and "|". The result is empty if there are none. */
+/* Parses names separated by "." and "|". The result is empty if no name follows. */
 static int path(struct parse *p, struct base_word *out)
 {
 	*out = (struct base_word){ p->at, 0 };

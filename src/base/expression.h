@@ -152,12 +152,15 @@ struct base_arguments {
 	uint32_t expression; /* the second argument as an expression, or BASE_NO_NODE */
 };
 
-/* Functions that evaluate paths and calls. When one of them is called, *out is BASE_NOTHING. */
+/*
+ * Functions that evaluate paths and calls. When one of these functions is called, *out is
+ * BASE_NOTHING.
+ */
 struct base_evaluator {
 	const struct base_vec *nodes;
 	/*
 	 * Reads the value of a path, which is zero-terminated. The path starts at the object `from`
-	 * or, if that is NULL, at the object to which the expression applies.
+	 * or, if `from` is NULL, at the object to which the expression applies.
 	 */
 	int (*path)(void *ctx, const struct base_value *from, const char *path,
 		    struct base_value *out, struct hdb_error *err);

@@ -29,7 +29,7 @@ struct lent {
 /* An inflated frame. */
 struct frame {
 	struct lent lent;
-	bool is_loading; /* whether a thread is inflating it */
+	bool is_loading; /* whether a thread is inflating the frame */
 	bool is_failed;  /* inflating it failed */
 	unsigned pins;   /* number of views and threads that use the frame */
 	uint64_t start, size;
@@ -395,8 +395,8 @@ static int fill_buffer(struct frames_source *f, struct base_view *view, uint64_t
 }
 
 /*
- * Sets the window at `offset` to a frame that contains all of it, or to a buffer. The lock must be
- * held.
+ * Sets the window at `offset` to a frame that contains the whole window, or to a buffer. The lock
+ * must be held.
  */
 static int lend_window(struct frames_source *f, struct base_view *view, uint64_t offset,
 		       uint64_t size, struct hdb_error *why)

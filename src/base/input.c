@@ -41,7 +41,7 @@
 #define PARTS_PIECE (2u << 20)
 /* Maximum inflated size of a part. A part that is larger is inflated as a stream. */
 #define PART_MAX (8u << 20)
-/* Maximum number of damage reports kept. Reading stops when it is reached. */
+/* Maximum number of damage reports kept. Reading stops when this number is reached. */
 #define DAMAGE_MAX 1000u
 /*
  * Maximum window of a zstd frame: 128 MiB, like `zstd -d`. Files made with --long=31 are refused.
@@ -90,7 +90,7 @@ struct base_input {
 	uint64_t given;       /* number of decompressed bytes in all pieces so far, if known */
 	struct base_damage *damage;
 	size_t damage_count, damage_max;
-	struct base_piece peeked; /* of size 0 if there is none */
+	struct base_piece peeked; /* of size 0 if no data was peeked */
 };
 
 /* ---- the bytes of the file ---- */

@@ -48,8 +48,8 @@ static int add_name(struct base_names *names, struct base_name name, bool is_len
 }
 
 /*
- * Finds a name. If it is new, finds a free hash for it and sets *no to BASE_IDMAP_NONE. If two
- * names have the same hash, another seed is tried, so the map needs only one entry per hash.
+ * Finds a name. If the name is new, finds a free hash for the name and sets *no to BASE_IDMAP_NONE.
+ * If two names have the same hash, another seed is tried, so the map needs only one entry per hash.
  * Returns false if all seeds collide.
  */
 static bool find_name(const struct base_names *names, const struct base_name *name, uint64_t *hash,

@@ -290,7 +290,7 @@ static int write_frame(struct base_outfile *f, struct hdb_error *err)
 	return write_all(f, f->packed, n, err);
 }
 
-/* Writes the bytes collected so far. */
+/* Writes the bytes in the buffer. */
 static int flush(struct base_outfile *f, struct hdb_error *err)
 {
 	int r;

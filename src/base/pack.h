@@ -33,7 +33,7 @@ struct pack_writer {
  */
 int base_pack_begin(struct pack_writer *w, struct base_vec *out, uint32_t count,
 		    struct hdb_error *err);
-/* Writes the next PACK_GROUP values, or all remaining values if there are fewer. */
+/* Writes the next PACK_GROUP values, or all remaining values if fewer remain. */
 int base_pack_put_group(struct pack_writer *w, const uint64_t *values, unsigned n,
 			struct hdb_error *err);
 int base_pack_end(struct pack_writer *w, struct hdb_error *err);

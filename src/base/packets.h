@@ -13,9 +13,9 @@ enum {
 	PACKET_TIMESTAMP = 8,
 	PACKET_SEQUENCE_ID = 10,
 	PACKET_INTERNED = 12,
-	PACKET_FLAGS = 13, /* bit 0: the interned data starts again */
+	PACKET_FLAGS = 13, /* bit 0: the interned data starts from scratch */
 	PACKET_HEAP_PROFILE = 37,
-	PACKET_CLEARED = 41, /* same meaning as the flag; written before Android 11 */
+	PACKET_CLEARED = 41, /* same meaning as bit 0 above; written before Android 11 */
 	PACKET_COMPRESSED = 50,
 	PACKET_HEAP_GRAPH = 56,
 	PACKET_SYMBOLS = 61,

@@ -16,7 +16,7 @@
 #undef strerror_r
 
 #define RANDOM_BYTES 16
-/* Values below this are error numbers and not pointers to strings. */
+/* Values below this limit are error numbers and not pointers to strings. */
 #define NO_POINTER 4096
 /* Number of bytes copied or cleared at a time. */
 #define COPY_BYTES 65536

@@ -25,8 +25,8 @@
 #define MATCH_STEPS 1000000u
 #define MATCH_KILOBYTES 16384u
 /*
- * Maximum number of matches of a loose rule that its check may reject in one part. After that many,
- * the rule is not tried again in the part.
+ * Maximum number of matches of a loose rule that its check may reject in one part. After that
+ * number, the rule is not tried again in the part.
  */
 #define REFUSED_MAX 1000u
 /* Minimum size of a secret. */
@@ -450,7 +450,7 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 }
 
 /*
- * Returns the next word, after *at, that the plain name ends with. *at must be 0 for the first
+ * Returns the next word, after *at, with which the plain name ends. *at must be 0 for the first
  * call.
  */
 static const struct word *next_key(const struct base_secrets *s, const uint8_t *name, size_t size,

@@ -54,7 +54,7 @@ int derive_graph_load_filtered(struct derive *derive, const struct derive_filter
 struct derive_row {
 	struct derive *derive;
 	struct store_lists references;
-	struct graph_rows packed; /* has no rows; only used to decide whether a row is long */
+	struct graph_rows packed; /* without rows; only used to decide whether a row is long */
 	struct base_vec targets;  /* uint32_t */
 	uint64_t targets_max;
 	struct heap_object object; /* the object whose row was read last */

@@ -15,7 +15,10 @@
 
 static_assert(STORE_BLOCK_OBJECTS == 1u << GRAPH_CHILD_BITS, "ranges are whole blocks of lists");
 
-/* Number of ranges per thread that are processed at the same time. Each range takes a few MB. */
+/*
+ * Number of ranges per thread that are processed at the same time. Each range takes a few MB of
+ * memory.
+ */
 #define SLOTS_PER_THREAD 2u
 
 /* The encoded lists of one range. Filled on any thread. */

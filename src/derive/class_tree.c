@@ -130,7 +130,7 @@ static int walk_all(struct class_tree *tree, const struct heap *heap, struct hdb
 			walk_from(tree, &w, no, &at);
 	/*
 	 * Classes that have not been placed are on cycles, which exist only in a damaged database.
-	 * Starting at any of them cuts the cycle.
+	 * Starting at any class of a cycle cuts the cycle.
 	 */
 	for (uint32_t no = 0; no < tree->count; no++)
 		if (!w.placed[no])

@@ -59,7 +59,7 @@ struct derive {
 	bool is_near_over;                  /* whether `near` is no longer used */
 	/* referrers of a few objects; see referrers.c */
 	struct {
-		struct base_vec wanted; /* uint32_t: objects for the next pass */
+		struct base_vec wanted; /* uint32_t: objects to look for in the next pass */
 		struct base_vec pairs;  /* uint64_t: object times 2^32, plus referrer; ascending */
 		unsigned passes;
 	} few;
@@ -186,8 +186,8 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err);
 
 /*
  * Read native memory in bytes: the first function for one object, the second for each object of a
- * block, and the third for what an object retains. An object retains its own native memory and that
- * of all objects that it dominates.
+ * block, and the third for all objects that an object retains. An object retains its own native
+ * memory and that of all objects that it dominates.
  */
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err);
 int derive_native_block(struct derive *derive, uint32_t block_no, uint64_t *bytes,

@@ -161,7 +161,7 @@ static int load_directory(struct heap *heap, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Frees what a heap and its twins each have. */
+/* Frees the memory that a heap and each of its twins own separately. */
 static void release_own(struct heap *heap)
 {
 	forget_blocks(heap);
@@ -184,7 +184,10 @@ int heap_twin(struct heap *heap, struct heap **out, struct hdb_error *err)
 {
 	struct hdb_error why;
 
-	/* If this fails, it also fails for the twin, which reports it if the dump is needed. */
+	/*
+	 * If opening the dump fails here, it also fails for the twin, which reports the failure if
+	 * it needs the dump.
+	 */
 	(void)heap_open_dump(heap, &why);
 	TRY(heap_load_roots(heap, err));
 	TRY(load_directory(heap, err));
@@ -476,8 +479,8 @@ int heap_offset(struct heap *heap, uint32_t ix, uint64_t *offset, struct hdb_err
 }
 
 /*
- * Finds the file offset of an object. That of a class object is in its class record, not in the
- * block.
+ * Finds the file offset of an object. The offset of a class object is in its class record, not in
+ * the block.
  */
 int heap_offset_by(struct heap *heap, struct heap_offsets **groups, uint32_t ix, uint64_t *offset,
 		   struct hdb_error *err)

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Maximum size of a field name to compare with known ones. */
+/* Maximum size of a field name to compare with known names. */
 #define NAME_MAX_BYTES 128
 
 /*

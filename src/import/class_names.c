@@ -56,10 +56,10 @@ static int name_class(struct import *im, struct import_class *class, char *name,
 }
 
 /*
- * Classes of references that do not hold their referents strongly. The same applies to subclasses.
- * The last entries, which in most dumps are subclasses of the first entries, are listed because a
- * class in between may be missing, and because Android's FinalizerReference extends Reference
- * directly.
+ * Classes of references that do not hold their referents strongly. Their subclasses do not hold
+ * their referents strongly either. The last entries, which in most dumps are subclasses of the
+ * first entries, are listed because a class in between may be missing, and because Android's
+ * FinalizerReference extends Reference directly.
  */
 static const struct {
 	const char *name;

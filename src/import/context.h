@@ -228,10 +228,10 @@ struct import_evidence {
 struct import_flat {
 	bool is_numbered; /* whether the dump numbers its objects, so that no ID is an address */
 	bool has_odd_ids; /* whether IDs are addresses, some of which are not multiples of 8 */
-	/* instances with IDs up to this one are flat values; 0 if there are no flat values */
+	/* instances with IDs up to this value are flat values; 0 if there are no flat values */
 	uint64_t last;
 	uint64_t count; /* number of flat values */
-	/* number of objects that are not flat values and whose ID is not a multiple of 8 */
+	/* number of objects, except flat values, whose ID is not a multiple of 8 */
 	uint64_t odd_count;
 	/*
 	 * by entry of the plans: smallest ID of a flat value in that field; NULL if the dump has no

@@ -69,8 +69,8 @@ static uint64_t find_last(const struct import *im)
 }
 
 /*
- * Returns whether the dump numbers all its objects. Class objects are never flat. If most of them
- * also have IDs like those of flat values, all IDs are numbers.
+ * Returns whether the dump numbers all its objects. Class objects are never flat. If most class
+ * objects also have IDs like those of flat values, all IDs are numbers.
  */
 static bool is_numbered(struct import *im, uint64_t last)
 {

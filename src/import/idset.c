@@ -46,8 +46,8 @@ static size_t slab_chunks(size_t no)
 }
 
 /*
- * Takes a zeroed chunk from the last slab or, if that is full, from a new slab. Returns NULL if
- * memory is exhausted.
+ * Takes a zeroed chunk from the last slab or, if the last slab is full, from a new slab. Returns
+ * NULL if memory is exhausted.
  */
 static struct idset_chunk *take_chunk(struct idset *set)
 {

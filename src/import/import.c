@@ -117,8 +117,8 @@ static void release(struct import *im)
 	free(im->flat.plan);
 	free(im->flat.element);
 	/*
-	 * If the database contains the dump, the source reads through the writer, so it is closed
-	 * first.
+	 * If the database contains the dump, the source reads through the writer, so the source is
+	 * closed first.
 	 */
 	base_source_close(im->source);
 	store_abort(im->writer);
@@ -229,7 +229,7 @@ static int put_dump_meta(struct import *im, const char *dump_path, struct hdb_er
 
 /*
  * Checks the number of the requested heap dump. The number of heap dumps in a file is known only
- * after it has been read.
+ * after the file has been read.
  */
 static int check_snapshot(const struct import *im, struct hdb_error *err)
 {
@@ -251,7 +251,8 @@ static int check_snapshot(const struct import *im, struct hdb_error *err)
 }
 
 /*
- * Parses the header. The messages of the parser do not contain the file name, so it is added here.
+ * Parses the header. The messages of the parser do not contain the file name, so this function adds
+ * the name.
  */
 static int open_header(struct import *im, struct hdb_error *err)
 {
@@ -274,8 +275,8 @@ static int open_header(struct import *im, struct hdb_error *err)
 }
 
 /*
- * Reports missing packets. The user of a dump converted from a heap graph (perfetto/write.c) does
- * not know its records and offsets, so the message gives the number of packets.
+ * Reports missing packets. For a dump converted from a heap graph (perfetto/write.c), records and
+ * offsets mean nothing to the user, so the message gives the number of packets.
  */
 static int lacks_packets(struct import *im, struct hdb_error *err)
 {

@@ -53,8 +53,8 @@ static int put_text(struct import *im, const char *text, size_t size, uint32_t *
 }
 
 /*
- * Reads the text at a place of the dump. Returns false if it cannot be read. Valid until the view
- * is used again.
+ * Reads the text at a place of the dump. Returns false if the text cannot be read. The text is
+ * valid until the view is used again.
  */
 static bool dump_text(const struct import *im, struct base_view *view, uint32_t place_no,
 		      struct import_mapping_text *out)
@@ -72,7 +72,7 @@ static bool dump_text(const struct import *im, struct base_view *view, uint32_t 
 
 /*
  * Replaces the name of a class. The name in the mapping file does not include the brackets of an
- * array class, so they are appended to the new name.
+ * array class, so this function appends the brackets to the new name.
  */
 int import_map_class(struct import *im, struct import_class *class, char *name, size_t room,
 		     struct hdb_error *err)

@@ -19,8 +19,8 @@ int import_map_class(struct import *im, struct import_class *class, char *name, 
 		     struct hdb_error *err);
 
 /*
- * Finds the name of a field in the mapping or, if it is not there, in the dump. Sets *text to
- * STORE_NONE if the name is in neither.
+ * Finds the name of a field in the mapping or, if the mapping does not contain the field, in the
+ * dump. Sets *text to STORE_NONE if the name is in neither.
  */
 int import_map_field(struct import *im, const struct import_class *class, uint64_t string_id,
 		     uint32_t *text, struct hdb_error *err);

@@ -60,11 +60,11 @@ void import_mapping_release(struct import_mapping *m);
 
 /*
  * Returns the number of the class that has this name in the dump (in dotted form), or
- * BASE_IDMAP_NONE if there is none.
+ * BASE_IDMAP_NONE if there is no such class.
  */
 uint32_t import_mapping_find(const struct import_mapping *m, const char *name, size_t size);
 
-/* Returns the class with this original name, or NULL if there is none. */
+/* Returns the class with this original name, or NULL if there is no such class. */
 const struct import_mapping_class *import_mapping_original(const struct import_mapping *m,
 							   const struct import_mapping_text *name);
 

@@ -2,9 +2,10 @@
  * import/object_locator.c - finds objects in the dump; see object_locator.h.
  *
  * VMs write objects mostly in address order, thread by thread or region by region. A dump therefore
- * consists of a few thousand pieces within which IDs increase. It suffices to know the pieces, and
- * which pieces contain objects of each block. If IDs are not in order (Android after compaction,
- * dumps of agents), a table of offsets by index replaces the pieces, at the cost of another pass.
+ * consists of a few thousand pieces within which IDs increase. To find objects, it suffices to know
+ * the pieces, and which pieces contain objects of each block. If IDs are not in order (Android
+ * after compaction, dumps of agents), a table of offsets by index replaces the pieces, at the cost
+ * of another pass.
  */
 #include "import/object_locator.h"
 

@@ -222,7 +222,7 @@ static int connect_to(struct attach *a, int *out, struct hdb_error *err)
 	return rc;
 }
 
-/* Writes the whole request. The socket has room for it unless the VM hangs. */
+/* Writes the whole request. The socket has room for the request unless the VM hangs. */
 static int write_all(struct attach *a, int fd, const char *data, size_t size, struct hdb_error *err)
 {
 	const uint64_t end = base_now_ms() + capture_timeout_ms(a->options);

@@ -16,8 +16,8 @@
 extern char **environ;
 
 /*
- * Starts a program with posix_spawnp: with the writing end of the pipe, no input, and default
- * signal handlers.
+ * Starts a program with posix_spawnp. The program gets the writing end of the pipe, no input, and
+ * default signal handlers.
  */
 static int spawn(const char *const *argv, bool both, int write_fd, pid_t *pid)
 {

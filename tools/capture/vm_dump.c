@@ -152,7 +152,7 @@ static int make_pipe(struct vm_capture *c, struct hdb_error *err)
 	return janitor_start(&c->files, &c->janitor, err);
 }
 
-/* Reads the VM's help for GC.heap_dump, which is empty if the VM has none. */
+/* Reads the VM's help for GC.heap_dump, which is empty if the VM has no such command. */
 static int ask_options(struct vm_capture *c, struct hdb_error *err)
 {
 	const char *const words[] = { "help GC.heap_dump", NULL };
@@ -265,7 +265,7 @@ static int dump_into_pipe(struct vm_capture *c, struct hdb_error *err)
 	return send_pausing(c, "jcmd", words, err);
 }
 
-/* Dumps into a file that is unlinked once open; waits until the dump is complete. */
+/* Dumps into a file, which is unlinked once it is open, and waits until the dump is complete. */
 static int dump_into_file(struct vm_capture *c, struct hdb_error *err)
 {
 	char path[PATH_SIZE + 32], gz[24] = "";

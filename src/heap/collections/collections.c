@@ -267,7 +267,10 @@ static void set_capacity(struct heap_collection *c)
 		c->capacity--;
 }
 
-/* Finds the size of a collection that stores it in a field; `most` is the largest possible size. */
+/*
+ * Finds the size of a collection that stores its size in a field; `most` is the largest possible
+ * size.
+ */
 static int size_of_field(struct heap *heap, struct heap_collection *c, uint64_t most,
 			 struct hdb_error *err)
 {
@@ -308,7 +311,9 @@ static uint64_t size_limit(const struct heap *heap, const struct heap_collection
 	}
 }
 
-/* Reads or derives the number of elements. If they must be counted, has_size remains false. */
+/*
+ * Reads or derives the number of elements. If the elements must be counted, has_size remains false.
+ */
 static int find_size(struct heap *heap, struct heap_collection *c, struct hdb_error *err)
 {
 	const struct heap_collection_rule *rule = c->inner;

@@ -167,7 +167,7 @@ struct heap_collection {
 	const struct heap_collection_rule *rule;
 	/* the collection inside all wrappers, or `ix` itself if it is not a wrapper */
 	uint32_t inner_ix;
-	const struct heap_collection_rule *inner; /* NULL means not a known collection */
+	const struct heap_collection_rule *inner; /* NULL if the object is not a known collection */
 	uint32_t inner_class;                     /* the class named in the row `inner` */
 	unsigned takes;                           /* enum heap_collection_takes */
 	/* array that determines the capacity or contains the parts, or HEAP_NONE */
@@ -179,7 +179,7 @@ struct heap_collection {
 	bool has_size;
 	bool has_capacity;
 	bool has_lied;   /* whether the stored size is impossible */
-	bool wraps_null; /* whether it is a wrapper of null, and therefore empty */
+	bool wraps_null; /* whether the collection is a wrapper of null, and therefore empty */
 };
 
 /*

@@ -19,7 +19,7 @@ static const char ONLY_SIZE[] = "heapdb knows the size of this class but not the
 
 /* ---- beginning ---- */
 
-/* Finds the object at a path of the collection. Sets *out to HEAP_NONE if there is none. */
+/* Finds the object at a path of the collection. Sets *out to HEAP_NONE if there is no object. */
 static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 		       struct hdb_error *err)
 {
@@ -31,7 +31,7 @@ static int find_object(struct heap_entries *e, const char *path, uint32_t *out,
 	return heap_soft(r);
 }
 
-/* Opens the array at a path. If there is no array there, opens an empty one (HEAP_NONE). */
+/* Opens the array at a path. If there is no array at the path, opens an empty array (HEAP_NONE). */
 static int find_array(struct heap_entries *e, const char *path, struct heap_chunk *chunk,
 		      struct hdb_error *err)
 {
@@ -66,8 +66,8 @@ void heap_begin_chain(struct heap_entries *e)
 
 /*
  * Detects a cycle by Brent's algorithm: the remembered node moves up to the current one each time
- * the number of steps has doubled. Once it is inside the cycle, the walk returns to it within one
- * round. A self-reference is found immediately.
+ * the number of steps has doubled. Once the remembered node is inside the cycle, the walk returns
+ * to this node within one round. A self-reference is found immediately.
  */
 bool heap_is_circle(struct heap_entries *e, uint32_t last, uint32_t node)
 {
@@ -229,7 +229,7 @@ int heap_entries_begin(struct heap *heap, const struct heap_collection *collecti
 	return r;
 }
 
-/* Starts the next part. Returns HDB_END after the last one. */
+/* Starts the next part. Returns HDB_END after the last part. */
 static int begin_part(struct heap_entries *e, struct hdb_error *err)
 {
 	assert(e->part_at <= e->part_count);
@@ -315,7 +315,7 @@ static int slot_entry(struct heap_entries *e, uint64_t id, uint32_t *node, struc
 	if (e->rule->via && heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->via))
 		return heap_path_object(e->heap, *node, e->rule->via, node, err);
 	/*
-	 * A map uses an object without a key as a marker while it is being resized. Such an object
+	 * While a map is being resized, it uses an object without a key as a marker. Such an object
 	 * is not an entry.
 	 */
 	if (e->rule->key && !heap_has_path(e->heap, object.class_no, HEAP_NONE, e->rule->key))
