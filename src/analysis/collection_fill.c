@@ -91,7 +91,10 @@ static int add_costs(const struct session *session, const struct heap_collection
 	int r;
 
 	assert(c->rule);
-	/* A collection that is part of another collection is counted as part of the latter. */
+	/*
+	 * A collection that is part of another collection is counted as part of that other
+	 * collection.
+	 */
 	if (!c->inner || c->inner_ix != c->ix || c->inner->flags & HEAP_LENT)
 		return HDB_OK;
 	r = slot_bytes(session, c, &bytes, &array_bytes, err);

@@ -80,7 +80,7 @@ uint64_t analysis_contents_run(const struct analysis_contents *contents, uint64_
 struct analysis_run {
 	const struct analysis_content *first;
 	uint64_t count;
-	/* whether the contents are those of arrays rather than strings */
+	/* whether the contents belong to arrays, not to strings */
 	bool of_arrays;
 	struct base_sort_key *keys, *spare; /* scratch space with one entry per member of the run */
 };

@@ -16,8 +16,7 @@ struct analysis_level {
 	size_t batch_count, at;
 	uint64_t length; /* number of children shown */
 	/*
-	 * whether all objects that are not in the dump are hidden, or only those that dominate
-	 * nothing
+	 * whether objects that are not in the dump are hidden even if they dominate other objects
 	 */
 	bool hides_invented;
 };

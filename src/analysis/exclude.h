@@ -71,9 +71,8 @@ int analysis_excludes_filter(const struct session *session, struct analysis_excl
 			     struct derive_filter *out, struct hdb_error *err);
 
 /*
- * The first function returns whether the excluded references are exactly those that reach.strong
- * ignores. The second returns whether no references are excluded. In both cases, existing tables
- * can be used.
+ * The first function returns whether reach.strong ignores exactly the excluded references. The
+ * second returns whether no references are excluded. In both cases, existing tables can be used.
  */
 bool analysis_excludes_is_weak(const struct analysis_excludes *excludes);
 bool analysis_excludes_is_none(const struct analysis_excludes *excludes);

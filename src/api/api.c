@@ -309,7 +309,7 @@ int hdb_object(struct hdb *db, uint64_t id, struct hdb_object_info *out, struct 
 	info.shallow_bytes = object.shallow_bytes;
 	info.length = object.kind == STORE_CLASS ? 0 : object.length;
 	API_WRITE(out, &info);
-	/* If the name could not be read, it is "?"; report the failure instead. */
+	/* A name that could not be read is "?". In this case, report the failure. */
 	return heap_check(db->heap, err);
 }
 

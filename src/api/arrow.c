@@ -50,7 +50,7 @@ struct arrow_stream {
 	bool has_batches;
 	/* whether the last row was read; next() must not be called again */
 	bool has_ended;
-	/* rows of the query; those before `at` are already in a batch */
+	/* rows of the query; rows before `at` are already in a batch */
 	struct query_batch batch;
 	size_t at;
 	struct hdb_error err; /* error of the last failed call */

@@ -523,7 +523,7 @@ int base_frame_unpack(const struct base_frame *frame, uint8_t *out, struct hdb_e
 			ZSTD_isError(n) ? ZSTD_getErrorName(n) : "data ends too early");
 }
 
-/* Checks the frames of one bucket. Counts all frames, and those that are not in use. */
+/* Checks the frames of one bucket. Counts the frames, and the unused frames among them. */
 static void check_bucket(struct frames_source *f, unsigned no, unsigned *kept, unsigned *unused)
 {
 	for (const struct frame *frame = f->buckets[no]; frame; frame = frame->next) {

@@ -15,7 +15,7 @@
  */
 #define PATTERN_MAX 4096
 
-/* Skips one character, which may consist of several bytes. */
+/* Skips one character, which may have several bytes. */
 static const char *skip_character(const char *text)
 {
 	text++;

@@ -37,7 +37,7 @@ struct base_outfile {
 	struct base_outfile_options options;
 	int fd;
 	bool is_stdout;
-	bool is_in_place; /* whether it is standard output, a device or a named pipe */
+	bool is_in_place; /* whether the output is standard output, a device or a named pipe */
 	uint8_t *block;   /* buffer of BLOCK_BYTES bytes for data that has not been written yet */
 	size_t used;
 	uint8_t *packed;

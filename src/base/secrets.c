@@ -777,9 +777,9 @@ static int search_part(struct base_secret_search *s, struct hdb_error *err)
 /* ---- texts ---- */
 
 /*
- * Returns whether the bytes look like UTF-16: more than half of the bytes at even positions, or of
- * those at odd positions, are zero. Sets *low to 1 if the low bytes are at odd positions
- * (big-endian).
+ * Returns whether the bytes look like UTF-16: more than half of the bytes at even positions, or
+ * more than half of the bytes at odd positions, are zero. Sets *low to 1 if the low bytes are at
+ * odd positions (big-endian).
  */
 static bool is_wide(const uint8_t *p, uint64_t size, unsigned *low)
 {

@@ -76,7 +76,7 @@ struct base_buckets_plan {
 	uint32_t bucket_count;
 	/* memory for one chunk per bucket, which limits the size of a chunk */
 	uint64_t chunks_bytes;
-	uint64_t kept_bytes; /* part of the budget that is reserved for others */
+	uint64_t kept_bytes; /* part of the budget that is reserved for other structures */
 	const char *what;    /* for messages; borrowed while the buckets exist */
 };
 

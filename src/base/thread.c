@@ -10,8 +10,8 @@ static void *run_thread(void *arg)
 
 #ifdef __GLIBC__
 	/*
-	 * From now on, the thread may run on any processor. It stays on its current one until the
-	 * system moves it.
+	 * From now on, the thread may run on any processor. It stays on its current processor until
+	 * the system moves it.
 	 */
 	if (t->is_away)
 		(void)pthread_setaffinity_np(pthread_self(), sizeof(t->processors), &t->processors);

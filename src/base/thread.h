@@ -34,7 +34,7 @@ struct base_thread {
 #ifdef __GLIBC__
 	/* processors of the creator, all of which the thread may use once it runs */
 	cpu_set_t processors;
-	bool is_away; /* whether it starts on another processor */
+	bool is_away; /* whether the thread starts on another processor */
 #endif
 };
 

@@ -18,7 +18,7 @@ struct base_pool_entry {
 	uint8_t *data;
 	uint64_t size_bytes;
 	bool is_clear;  /* never touched */
-	bool is_cached; /* whether it consists of pages of a file */
+	bool is_cached; /* whether the memory is backed by a file */
 };
 
 /*
@@ -47,8 +47,8 @@ struct base_work {
 	/* maximum number of these bytes that may be anonymous; see base_work_limit_anonymous */
 	uint64_t anonymous_max;
 	/*
-	 * size of the arrays in use or kept for reuse that are anonymous memory, and of those that
-	 * are pages of files
+	 * size of the arrays in use or kept for reuse: in anonymous memory, and in file-backed
+	 * memory
 	 */
 	uint64_t anonymous_bytes, cached_bytes;
 	uint64_t cached_max;  /* maximum of cached_bytes; 0 if the user set a budget explicitly */
@@ -157,8 +157,8 @@ struct base_big {
 	struct base_work *work; /* the work whose budget includes the array; borrowed */
 	uint64_t size_bytes;
 	bool is_file;   /* beyond the budget */
-	bool is_cached; /* whether it is within the budget, but in pages of a file */
-	bool is_clear;  /* whether it was all zeros when allocated */
+	bool is_cached; /* whether the array counts against the budget, but is backed by a file */
+	bool is_clear;  /* whether the array was all zeros when allocated */
 };
 int base_big_alloc(struct base_work *work, struct base_big *big, uint64_t size_bytes,
 		   const char *what, struct hdb_error *err);

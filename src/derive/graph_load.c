@@ -2,7 +2,7 @@
  * derive/graph_load.c - loads the heap's graph into memory, for algorithms that visit every node.
  *
  * All threads decode blocks and pack their rows. The calling thread joins the packed blocks in
- * order. It also finishes long rows, and those that need the store again (big lists, filtered
+ * order. It also finishes long rows and rows that need the store again (big lists, filtered
  * references).
  */
 #include "derive/build.h"

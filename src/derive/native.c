@@ -310,8 +310,7 @@ static size_t first_in(const struct base_vec *sizes, uint32_t first_ix)
 }
 
 /*
- * Returns whether a block contains an owner. For most blocks, it returns false, so their values are
- * not computed.
+ * Returns whether a block contains an owner. Most blocks do not, so their values are not computed.
  */
 static bool has_native(void *ctx, const struct heap_block *objects)
 {

@@ -41,7 +41,8 @@ static int build_orphans(struct derive *derive, struct store_writer *writer, str
 	/* The graph is no longer needed when the table is written. */
 	graph_rows_release(&rows);
 	/*
-	 * The placeholder of the boot loader is not an object of the dump, so it is not an orphan.
+	 * The placeholder of the boot loader is never an orphan, because it is not an object of the
+	 * dump.
 	 */
 	base_bit_drop(bits.data, HEAP_BOOT_LOADER);
 	TRY(put_orphans(writer, bits.data, words, err));

@@ -423,7 +423,9 @@ static size_t find_few(const struct derive *derive, uint32_t ix)
 										       SIZE_MAX;
 }
 
-/* Copies the referrers of an object, each once. Its mark comes after them. */
+/*
+ * Copies the referrers of an object, each once. The mark of the object comes after its referrers.
+ */
 static int copy_few(const struct derive *derive, size_t first, size_t max, struct base_vec *out,
 		    struct hdb_error *err)
 {

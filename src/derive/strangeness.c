@@ -344,7 +344,7 @@ static struct graph_costs costs_of(struct strangeness *s)
 /* ---- paths to a few objects ---- */
 
 struct derive_near {
-	struct strangeness s; /* first, because it is the ctx of the costs */
+	struct strangeness s; /* must be the first member, because it is the ctx of the costs */
 	struct derive_row row;
 	struct base_big parent;
 	struct graph_near *search;
@@ -442,7 +442,7 @@ void derive_near_close(struct derive *derive)
 	free(near);
 }
 
-/* Opens the search if it may help. */
+/* Opens the search if the search may help. */
 static int need_near(struct derive *derive, struct hdb_error *err)
 {
 	const uint64_t part = derive->heap->object_count / NEAR_PART;

@@ -176,7 +176,7 @@ static int put_native_sums(struct derive *derive, struct store_writer *writer,
 
 /*
  * Writes native sums. If there are few owners, climbing from the owners is cheaper. If the climb
- * reaches its limit, it fails with HDB_NOTFOUND.
+ * reaches its limit, returns HDB_NOTFOUND.
  */
 static int put_native_below(struct derive *derive, struct store_writer *writer,
 			    enum store_table table, struct hdb_error *err)

@@ -70,7 +70,7 @@ struct graph_near;
 struct graph_near_row {
 	const uint32_t *targets;
 	size_t count;
-	bool is_long; /* whether it is a long row in struct graph_rows */
+	bool is_long; /* whether the row is a long row in struct graph_rows */
 };
 struct graph_near_options {
 	/*

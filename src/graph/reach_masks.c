@@ -1,7 +1,7 @@
 /*
  * graph/reach_masks.c - finds the nodes that are reachable without entering each of several sets.
- * The mask of a node contains the sets that some path to the node avoids. Masks are propagated to
- * targets until no mask grows.
+ * The mask of a node has a bit for each set that some path to the node avoids. Masks are propagated
+ * to targets until no mask grows.
  */
 #include "graph/reach_masks.h"
 

@@ -1,6 +1,6 @@
 /*
- * heap/heap_state.c - finds out what the reader of any answer should know: whether the dump file
- * has changed since the import, and which parts of the dump are missing.
+ * heap/heap_state.c - determines facts that the reader of any answer should know: whether the dump
+ * file has changed since the import, and which parts of the dump are missing.
  */
 #include "base/fingerprint.h"
 #include "base/scope.h"

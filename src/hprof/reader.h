@@ -166,9 +166,9 @@ unsigned hprof_type_size(uint8_t type, unsigned id_size);
 const char *hprof_type_name(uint8_t type);
 
 /*
- * Reads the header. Fails with HDB_ETRUNC if it is truncated, and with HDB_EFORMAT if the ID size
- * is neither 4 nor 8 or the file is not HPROF. In the latter case the message names the actual
- * format (empty, text, gzip, zip, ELF core, Perfetto, JFR) if the first bytes reveal it.
+ * Reads the header. Fails with HDB_ETRUNC if the header is truncated, and with HDB_EFORMAT if the
+ * ID size is neither 4 nor 8 or the file is not HPROF. If the file is not HPROF, the message names
+ * the actual format (empty, text, gzip, zip, ELF core, Perfetto, JFR) if the first bytes reveal it.
  */
 int hprof_open(struct base_source *source, struct hprof_file *out, struct hdb_error *err);
 

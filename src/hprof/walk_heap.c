@@ -351,8 +351,8 @@ static int crosses_end(struct hprof_walk *walk, const struct hprof_sub *sub,
 }
 
 /*
- * Returns 1 to close the heap record here, because a top-level record seems to begin inside it; 0
- * to continue; or a failure.
+ * Returns 1 to close the heap record here, because a top-level record seems to begin inside this
+ * record; 0 to continue; or a failure.
  */
 static int record_in_heap(struct hprof_walk *walk, uint64_t at, struct hdb_error *err)
 {

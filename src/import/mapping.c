@@ -395,7 +395,7 @@ size_t import_mapping_method(const struct import_mapping *m, uint32_t no,
 			continue;
 		/*
 		 * Methods of the same name without line ranges are alternatives and do not call
-		 * each other, so only the first one in the file is used.
+		 * each other, so only the first method in the file is used.
 		 */
 		if (!p.has_range)
 			count = 0;

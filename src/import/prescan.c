@@ -153,7 +153,7 @@ static void keep_classes(struct import_prescan *a, size_t first)
 struct reading {
 	struct import_prescan_run run;
 	uint64_t limit;      /* sub-records must not extend beyond this offset */
-	uint64_t last, next; /* offset of the last object read, and of the next one */
+	uint64_t last, next; /* offset of the last object read, and of the next object */
 	uint64_t *ids;
 	uint32_t count; /* number of entries in ids */
 	/*

@@ -29,7 +29,7 @@
 struct import_prescan_class {
 	uint64_t class_id;
 	uint32_t max_body; /* size of the longest instance, bytes */
-	bool is_array;     /* whether it is the class of an object array */
+	bool is_array;     /* whether the class is that of an object array */
 };
 
 /* Instances and arrays that follow each other without gaps. None of them has ID 0. */

@@ -288,8 +288,8 @@ int import_scan_record(struct scan *s, const struct hprof_record *rec, struct hd
 	if (rec->tag == HPROF_UTF8)
 		return scan_utf8(s, rec, err);
 	/*
-	 * Any record other than a string may refer to the strings before it, so add them to the map
-	 * first.
+	 * Any record other than a string may refer to the strings before it, so add these strings
+	 * to the map first.
 	 */
 	TRY(import_scan_texts(s, err));
 	switch (rec->tag) {

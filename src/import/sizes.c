@@ -396,7 +396,7 @@ static uint8_t element_bytes(const struct sizes *s, const struct layout_model *m
 	return bytes <= SIZES_ELEMENT_MAX ? (uint8_t)bytes : SIZES_ELEMENT_MAX;
 }
 
-/* Copies the chosen layout. The classes have already been laid out with it. */
+/* Copies the chosen layout. The classes have already been laid out with this layout. */
 static void apply_choice(struct import *im, struct layout *l, const struct sizes *s)
 {
 	const struct layout_model *model = &l->choice->model;

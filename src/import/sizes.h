@@ -144,7 +144,7 @@ struct sizes_fixed {
 	unsigned header_bytes, reference_bytes, align_bytes;
 };
 
-/* Chooses a layout. On return, all classes have been laid out with it. */
+/* Chooses a layout. On return, all classes have been laid out with the chosen layout. */
 int import_sizes_choose(struct sizes *s, const struct sizes_fixed *fixed, struct sizes_choice *out,
 			struct hdb_error *err);
 

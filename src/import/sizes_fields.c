@@ -295,7 +295,7 @@ int import_sizes_lay_out(struct sizes *s, const struct layout_model *model, stru
 			TRY(base_step(im->work, i, err));
 	}
 	assert(im->known.class_no < im->classes.count); /* synthesised if the dump does not contain
-							 * it */
+							 * java.lang.Class */
 	mirror = layout_round(import_class_at(im, im->known.class_no)->model_bytes,
 			      model->align_bytes);
 	for (uint32_t no = 0; no < im->classes.count; no++)

@@ -18,7 +18,7 @@
 
 /*
  * Number of explained classes that one contradicted class outweighs. A damaged dump causes few
- * contradictions, and a wrong model very many.
+ * contradictions. A wrong model causes very many.
  */
 #define CONTRADICTION_WEIGHT 16
 /*

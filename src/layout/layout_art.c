@@ -26,7 +26,10 @@ static void cut_gap(struct layout_shape *out, uint64_t from, uint64_t to)
 	}
 }
 
-/* Returns the largest gap, the lowest of several, or LAYOUT_GAPS_MAX if there are none. */
+/*
+ * Returns the largest gap, or LAYOUT_GAPS_MAX if there are no gaps. Of gaps with the same size,
+ * returns the lowest.
+ */
 static unsigned largest_gap(const struct layout_shape *out)
 {
 	unsigned best = LAYOUT_GAPS_MAX;

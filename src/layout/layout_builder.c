@@ -163,7 +163,9 @@ void layout_builder(const struct layout_model *model, struct layout_field *field
 		out->end = end;
 	}
 	if (out->is_contended) {
-		/* Fields of a subclass must not share a cache line with those of the superclass. */
+		/*
+		 * Fields of a subclass must not share a cache line with fields of the superclass.
+		 */
 		out->end += model->contended_bytes;
 		out->gap_count = 0;
 	}

@@ -14,7 +14,7 @@
 
 /* A graph of the trace, which describes one process at one time. */
 struct perfetto_graph {
-	uint64_t sequence_id; /* sequence ID of the packets that contain it */
+	uint64_t sequence_id; /* sequence ID of the packets that contain the graph */
 	uint64_t timestamp;   /* ns since the device booted */
 	uint64_t next_index;  /* expected index of its next packet */
 	int64_t pid;
@@ -48,7 +48,7 @@ struct perfetto_type {
 	struct proto name; /* borrowed */
 	uint64_t location_id;
 	uint64_t object_size; /* size of an instance, or 0 if unknown */
-	uint64_t least_bytes; /* rounded size of its smallest object; 0 means it has no objects */
+	uint64_t least_bytes; /* rounded size of the smallest object; 0 if there are no objects */
 	uint64_t most_bytes;  /* size of its largest object */
 	uint64_t super_id, loader_id;
 	size_t first_field;   /* index of its first reference field in type_fields */

@@ -164,8 +164,8 @@ static uint64_t class_id(const struct writer *w, uint32_t type_no)
 }
 
 /*
- * Assigns IDs to classes. A class has the ID of its class object; a class without one gets an ID
- * above those of all objects.
+ * Assigns IDs to classes. A class has the ID of its class object; a class without a class object
+ * gets an ID above the IDs of all objects.
  */
 static int number_classes(struct writer *w)
 {
@@ -221,9 +221,9 @@ static void put_static(struct writer *w, uint64_t text_id, uint64_t id)
 }
 
 /*
- * Writes the fields of the class object as static fields, except those already in the class record
- * (superclass, class loader). Sets *overhead to the part of the class object's size that its fields
- * do not account for.
+ * Writes the fields of the class object as static fields, except fields that the class record
+ * already contains (superclass, class loader). Sets *overhead to the part of the class object's
+ * size that its fields do not account for.
  */
 static int put_statics(struct writer *w, const struct perfetto_type *type, uint64_t *overhead)
 {

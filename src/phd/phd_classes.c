@@ -91,7 +91,9 @@ static void note_array(struct evidence *e, const struct phd_record *array, int64
 		note_least(&e->primitives, bytes - length * hprof_type_size(array->element, 4));
 		return;
 	}
-	/* An array that is too small for references of 8 bytes proves that they take 4 bytes. */
+	/*
+	 * An array that is too small for references of 8 bytes proves that references take 4 bytes.
+	 */
 	note_least(&e->objects_4, bytes - length * 4);
 	if (bytes - length * 8 < HEADER_MIN)
 		e->objects_8 = -1;

@@ -77,7 +77,7 @@ struct phd_class {
 	uint32_t fields;
 	uint32_t super_no; /* index of the superclass, or PHD_NONE; cycles have been broken */
 	uint32_t array_no; /* index of the array class for this class, if has_arrays */
-	/* whether its record was read; otherwise only references to it are known */
+	/* whether the class's record was read; otherwise, only references to the class are known */
 	bool is_read;
 	bool has_arrays;
 	uint8_t visit;

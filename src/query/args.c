@@ -151,7 +151,10 @@ static int check_targets(const struct query *q, struct hdb_error *err)
 /* Size of an ID's text, including the terminator. */
 #define ID_TEXT 19
 
-/* Collects the targets given as strings, then those given as numbers, all as strings. */
+/*
+ * Collects the targets given as strings, then the targets given as numbers, which are converted to
+ * strings.
+ */
 static int gather_targets(struct query *q, struct hdb_error *err)
 {
 	const struct hdb_query_args *args = &q->args;

@@ -22,8 +22,8 @@ void query_merged_set_step(struct query *q, const struct query_merged_columns *c
 			   const struct analysis_merged_step *step);
 
 /*
- * Reports the nodes that a walk omitted or combined. `small` describes those that are too small,
- * for example "nodes below 100 bytes".
+ * Reports the nodes that a walk omitted or combined. `small` describes the nodes that are too
+ * small, for example "nodes below 100 bytes".
  */
 void query_merged_cut(struct query *q, const struct analysis_merged *m,
 		      const struct analysis_merged_walk *walk, const char *small);

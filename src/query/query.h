@@ -100,7 +100,9 @@ struct query_def {
 	int (*batch)(struct query *q, struct query_batch *out, struct hdb_error *err);
 	/* number of columns that `batch` sets, from the first of the spec */
 	size_t batch_columns;
-	/* members of q->state to free after `close`; the last one has no function; or NULL */
+	/*
+	 * members of q->state to free after `close`, ended by a member without a function; or NULL
+	 */
 	const struct query_owned *owned;
 	/* Frees resources that `owned` cannot describe. May be NULL. */
 	void (*close)(struct query *q);
@@ -291,8 +293,8 @@ static inline const struct hdb_column *query_spec_column(const struct query *q, 
 bool query_is_shown(const struct query *q, size_t column);
 
 /*
- * For `open` functions: replaces the query by another query and calls the `open` function of the
- * latter. The state is discarded, and no facts may have been set.
+ * For `open` functions: replaces the query with another query and calls the `open` function of that
+ * query. The state is discarded, and no facts may have been set.
  */
 int query_become(struct query *q, const struct query_def *def, struct hdb_error *err);
 

@@ -109,7 +109,7 @@ int query_fail_column(const struct query *q, const char *name, size_t name_size,
 			spec->name, (int)(name_size < 64 ? name_size : 64), name, list);
 }
 
-/* Finds a column by name. Names in this answer take precedence over those in the spec. */
+/* Finds a column by name. Names in this answer take precedence over names in the spec. */
 static size_t named_column(const struct query *q, const char *name, size_t name_size)
 {
 	const struct hdb_query_spec *spec = &q->def->spec;

@@ -158,8 +158,8 @@ static int add_run(struct rewrite_shapes *s, struct rewrite_class *class, uint64
 }
 
 /*
- * Adds the selected fields that `from` declares. *at is the offset of its first field; it is
- * advanced past the last one.
+ * Adds the selected fields that `from` declares. *at is the offset of the first field of `from`; it
+ * is advanced past the last field.
  */
 static int add_fields(struct rewrite_shapes *s, struct rewrite_class *class,
 		      const struct rewrite_class *from, uint64_t *at, struct hdb_error *err)

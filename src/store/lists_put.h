@@ -37,7 +37,7 @@ static inline uint8_t *store_put_entry(uint8_t *p, uint64_t v)
 }
 
 /*
- * Writes the entries of a list, the first one relative to `previous`. Returns the end of the
+ * Writes the entries of a list, the first entry relative to `previous`. Returns the end of the
  * output.
  */
 static inline uint8_t *store_put_entries(uint8_t *p, uint32_t previous, const uint32_t *target,

@@ -129,8 +129,8 @@ struct store_root {
 	uint32_t frame_number;  /* STORE_NONE means none */
 	uint8_t kind;           /* HPROF sub-record tag */
 	/*
-	 * whether it is a local variable of a known thread, which is an edge of the thread and not
-	 * a root
+	 * whether the root is a local variable of a known thread, which is an edge of the thread
+	 * and not a root
 	 */
 	uint8_t is_local;
 	/* whether the dump has no such record, and a rule of MAT added the root */

@@ -184,8 +184,8 @@ void store_unsynced(struct store_writer *writer);
 
 /*
  * Makes the writer compress the blocks that it writes from now on, if this saves space, except
- * those of the table contents, whose frames are already compressed. This is for a new database that
- * contains its dump. Fails with HDB_ENOMEM if memory is exhausted.
+ * blocks of the table contents, whose frames are already compressed. This is for a new database
+ * that contains its dump. Fails with HDB_ENOMEM if memory is exhausted.
  */
 int store_pack_tables(struct store_writer *writer, struct hdb_error *err);
 

@@ -121,7 +121,7 @@ static int map_file(struct store_view *view, struct hdb_error *err)
 	}
 	/*
 	 * Blocks of other tables surround each block, so the kernel must not read ahead. Callers
-	 * prefetch what they need (base_map_prefetch).
+	 * prefetch the pages that they need (base_map_prefetch).
 	 */
 	(void)madvise(map, (size_t)length, MADV_RANDOM);
 	view->map = map;

@@ -32,8 +32,8 @@ struct store_view {
 	_Atomic(uint64_t) fault; /* 1 + offset at which reading the map failed; 0 if none failed */
 	struct pages pages;
 	struct base_vec metas; /* struct store_view_meta, in order of name */
-	bool is_private;       /* whether it has no seal; see FORMAT.md */
-	/* whether it has another format version, so that its values are not checked */
+	bool is_private;       /* whether the database has no seal; see FORMAT.md */
+	/* whether the database has another format version, so that its values are not checked */
 	bool is_other_format;
 };
 

@@ -169,9 +169,9 @@ static inline struct android_native_dump *android_dump_at(const struct android_n
 int android_native_read(const uint8_t *data, size_t size, struct android_native *out,
 			struct hdb_error *err);
 /*
- * Sums allocations into an empty tree: those of one heap up to dump number `dump` (starting at 1),
- * or those of all heaps if `dump` is 0. May be called only once. For several heaps grouped by
- * stack, the heaps are the outermost frames.
+ * Sums allocations into an empty tree: the allocations of one heap up to dump number `dump`
+ * (starting at 1), or of all heaps if `dump` is 0. May be called only once. For several heaps
+ * grouped by stack, the heaps are the outermost frames.
  */
 int android_native_group(struct android_native *native, unsigned dump,
 			 enum android_allocations_by by, struct call_tree *tree,

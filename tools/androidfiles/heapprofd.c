@@ -34,7 +34,7 @@
 /* Maximum number of keys; each takes about 120 bytes. */
 #define KNOWN_MAX 4000000u
 
-/* Kinds of keys. The numbers of the first kinds are those of a packet sequence. */
+/* Kinds of keys. The first kinds are numbered as in a packet sequence. */
 enum { STRING = 1, FUNCTION, PATH, MAPPING, FRAME, STACK, SEQUENCE, PROCESS, SYMBOL, HEAP };
 enum { DUMP = HEAP + 1, SAMPLE, STACK_NODE };
 

@@ -9,7 +9,7 @@
 
 /*
  * Reads the counters of a VM from its hsperfdata. If there is no such file, returns false and sets
- * only what the command line contains.
+ * only the members that the command line provides.
  */
 bool capture_counters(const struct process *process, struct perfdata_summary *out);
 

@@ -124,7 +124,7 @@ static int put_waste(struct cli *cli)
 	return HDB_OK;
 }
 
-/* Lists all notes, including those already shown with leaks. */
+/* Lists all notes, including notes already shown with leaks. */
 static int put_notes(struct cli *cli)
 {
 	struct notes *notes;

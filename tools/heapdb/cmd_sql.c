@@ -81,7 +81,10 @@ static int add_only(struct cli *cli, struct heapsql *sql)
 	return add(cli, sql, NULL, &(struct database){ cli->db_path, cli->dump_path, cli->db });
 }
 
-/* Opens several databases, or a single one with a schema name. The runner closes them. */
+/*
+ * Opens several databases, or a single database with a schema name. The runner closes the
+ * databases.
+ */
 static int add_named(struct cli *cli, struct heapsql *sql, size_t count)
 {
 	if (cli->opt.dump)

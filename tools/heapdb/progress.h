@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 /*
- * Handles SIGINT, SIGTERM and SIGHUP: the first one asks the library to stop, the second one ends
- * the process. Draws the line only if `draw` is set and standard error is a terminal. `keep_times`
- * measures each stage.
+ * Handles SIGINT, SIGTERM and SIGHUP: the first signal asks the library to stop, and the second
+ * ends the process. Draws the line only if `draw` is set and standard error is a terminal.
+ * `keep_times` measures each stage.
  */
 void progress_start(bool draw, bool keep_times);
 

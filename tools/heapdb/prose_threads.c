@@ -161,8 +161,8 @@ static void set_frame(struct bytes *to, const struct hdb_value *text)
 
 /*
  * Writes the state of a thread, and what it waits for: "WAITING on ReentrantLock of main". A lock
- * of the JDK is named after its outer class. Conditions have no owner and no name, so they are
- * omitted.
+ * of the JDK is named after its outer class. Conditions are omitted, because they have neither an
+ * owner nor a name.
  */
 static void set_state(struct bytes *to, const struct hdb_rows *rows)
 {

@@ -26,7 +26,7 @@ struct range {
 	uint64_t start, end;
 	enum memory_part part;
 	char detail[64];
-	bool is_mapping; /* whether it is a whole mapping, from System.map; see drop_merged */
+	bool is_mapping; /* whether the range is a whole mapping; see drop_merged */
 };
 
 /* A category of Native Memory Tracking. Sizes are in bytes. */

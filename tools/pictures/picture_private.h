@@ -10,7 +10,7 @@
 /* No node. */
 #define PICTURE_NONE SIZE_MAX
 
-/* A node. The first one is the heap, the root of the tree. */
+/* A node. The first node is the heap, the root of the tree. */
 struct picture_node {
 	size_t parent;      /* PICTURE_NONE for the heap */
 	size_t first, last; /* its children by index, linked by `next`; PICTURE_NONE means none */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * Range of the sizes that are compressed. Smaller answers do not benefit, and larger ones would
+ * Range of the sizes that are compressed. Smaller answers do not benefit, and larger answers would
  * need too much memory in a worker.
  */
 #define LEAST ((size_t)1 << 10)

@@ -10,7 +10,7 @@
 /*
  * Time limit in ms for receiving the complete headers of a request, counted from the connection or
  * the previous answer. If at least SERVE_SLOW_MANY connections are idle, SERVE_SLOW_MANY_MS applies
- * instead, because idle connections leave no room for others.
+ * instead, because idle connections leave no room for new connections.
  */
 #define SERVE_SLOW_MS 15000
 #define SERVE_SLOW_MANY 100

@@ -289,7 +289,7 @@ struct class_fields {
 	size_t count, at;
 	struct hdb_field field; /* the current field */
 	const char *type;
-	int is_static; /* whether it is static; instance fields come first */
+	int is_static; /* whether the current field is static; instance fields come first */
 	struct hdb_class class;
 };
 
@@ -460,7 +460,7 @@ const struct sql_table_def sql_locals = {
 
 /* ---- threads and frames ---- */
 
-/* State of the threads table. Its rows are those of the threads query, without stacks. */
+/* State of the threads table. The rows are the rows of the threads query, without stacks. */
 struct thread_rows {
 	struct hdb_rows *rows;
 };

@@ -288,8 +288,8 @@ static inline void jump_over(struct dom_link *x, const struct dom_link *y)
 
 /*
  * Returns the lowest semidominator on the path from u to its highest linked ancestor. Numbers above
- * `last` are linked. Counts steps. Halves the path on the way: every other node on it jumps over
- * the next one.
+ * `last` are linked. Counts steps. Halves the path on the way: every other node on the path jumps
+ * over the next node.
  */
 static inline uint32_t dom_eval(struct dom_link *links, uint32_t u, uint32_t last, uint64_t *steps)
 {

@@ -65,7 +65,7 @@ void heap_begin_chain(struct heap_entries *e)
 }
 
 /*
- * Detects a cycle by Brent's algorithm: the remembered node moves up to the current one each time
+ * Detects a cycle by Brent's algorithm: the remembered node moves up to the current node each time
  * the number of steps has doubled. Once the remembered node is inside the cycle, the walk returns
  * to this node within one round. A self-reference is found immediately.
  */

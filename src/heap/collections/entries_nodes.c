@@ -624,7 +624,7 @@ static int next_of_bits(struct heap_entries *e, struct heap_frame *f, uint64_t b
 
 /*
  * Returns the next number of a run. A run is stored as its first number and the count of the
- * others, so length 0 means one number.
+ * numbers after it, so length 0 means one number.
  */
 static int next_of_runs(struct heap_entries *e, struct heap_frame *f, uint64_t at,
 			struct hdb_error *err)

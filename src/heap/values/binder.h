@@ -1,7 +1,7 @@
 /*
- * heap/values/binder.h - describes Android objects with the help of others: the interface that a
- * Binder serves or a proxy calls, and the class whose memory an array represents. The texts are the
- * same as in ahat.
+ * heap/values/binder.h - describes Android objects with the help of other objects: the interface
+ * that a Binder serves or a proxy calls, and the class whose memory an array represents. The texts
+ * are the same as in ahat.
  */
 #ifndef HEAP_VALUES_BINDER_H
 #define HEAP_VALUES_BINDER_H

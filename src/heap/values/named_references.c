@@ -432,7 +432,10 @@ static int begin_all(struct heap_named_references *n, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Sets the target of a reference. Returns HDB_END if it is not in the dump or not requested. */
+/*
+ * Sets the target of a reference. Returns HDB_END if the target is not in the dump or not
+ * requested.
+ */
 static int set_target(struct heap_named_references *n, uint64_t id,
 		      struct heap_named_reference *out, struct hdb_error *err)
 {

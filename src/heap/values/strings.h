@@ -26,7 +26,7 @@ int heap_load_strings(struct heap *heap, struct hdb_error *err);
  */
 const struct heap_string_layout *heap_string_layout(const struct heap *heap, uint32_t class_no);
 
-/* A string's characters and the array that contains them. */
+/* The characters of a string, and the array that contains the characters. */
 struct heap_string {
 	/* whether the characters are in the dump; if not, the other members are undefined */
 	bool has_chars;
@@ -54,14 +54,14 @@ struct heap_string_at {
 };
 
 /*
- * Determines whether object `ix` is a string, using only the database. Returns HDB_NOTFOUND if it
- * is not.
+ * Determines whether object `ix` is a string, using only the database. Returns HDB_NOTFOUND if the
+ * object is not a string.
  */
 int heap_string_at(struct heap *heap, uint32_t ix, struct heap_string_at *out,
 		   struct hdb_error *err);
 
 /*
- * Finds the characters of a string. If the target is unknown, it is found by its ID, which only one
+ * Finds the characters of a string. If the target is unknown, looks up its ID, which only one
  * thread may do. The dump must be open.
  */
 int heap_string_find(struct heap *heap, const struct heap_reader *reader,

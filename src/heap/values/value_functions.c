@@ -115,8 +115,8 @@ static bool value_duration(const struct heap_shown *o, char *buf, size_t size)
 	    !heap_number_at(o->heap, o->ix, "nanos", &nanos) || nanos < 0 || nanos > 999999999)
 		return false;
 	/*
-	 * The nanoseconds are positive and added to the seconds. A negative duration borrows one
-	 * second for them.
+	 * The nanoseconds are positive and added to the seconds. For a negative duration, one
+	 * second is borrowed for the nanoseconds.
 	 */
 	total = seconds < 0 && nanos ? seconds + 1 : seconds;
 	part = seconds < 0 && nanos ? 1000000000 - nanos : nanos;

@@ -92,8 +92,8 @@ static const char *row_name(uint32_t row)
 }
 
 /*
- * Copies a path of a template, up to the closing brace or a format. Returns false if it is too
- * long.
+ * Copies a path of a template, up to the closing brace or a format. Returns false if the path is
+ * too long.
  */
 static bool read_path(const char *text, char path[PATH_MAX_BYTES])
 {
@@ -255,8 +255,8 @@ static void put_object(struct machine *m, struct frame *f, uint32_t ix)
 }
 
 /*
- * Appends the result of a function. If there is none, it is treated like a null value: the
- * enclosing section is removed.
+ * Appends the result of a function. A missing result is treated like a null value: the enclosing
+ * section is removed.
  */
 static void put_function(struct machine *m, struct frame *f, uint32_t ix,
 			 const struct heap_value *value, const char *how)

@@ -15,7 +15,7 @@
 /* Maximum number of bytes that heap_elements reads at a time. */
 #define ELEMENT_BYTES 65536u
 
-/* Reads the sub-record of an object. Returns HDB_NOTFOUND if the dump lacks it. */
+/* Reads the sub-record of an object. Returns HDB_NOTFOUND if the dump lacks the sub-record. */
 static int read_sub(struct heap *heap, uint32_t ix, struct hprof_sub *sub, struct hdb_error *err)
 {
 	uint64_t offset;

@@ -349,7 +349,7 @@ static bool is_below_own(const struct owners *o, uint32_t node, uint32_t owner)
 	return up != ANALYSIS_MERGED_TOP;
 }
 
-/* Adds up what the owners of rows hold, and finds the largest node of each row. */
+/* Adds up the objects that the owners of rows hold, and finds the largest node of each row. */
 static void add_nodes(struct diff *d)
 {
 	struct owners *o = d->part;

@@ -420,7 +420,7 @@ int growth_tree_add(const struct session *session, struct analysis_merged *m, un
 	BASE_SCOPED(release) struct walk w = { .session = session, .m = m };
 	BASE_FREED uint64_t *added = NULL;
 	const bool is_filtered = session->heap->filter.is_on;
-	/* Paths pass through all objects, but only those that match the filter count. */
+	/* Paths pass through all objects, but only objects that match the filter are counted. */
 	HEAP_FILTER_SCOPE(heap_show_all, session->heap);
 
 	TRY(BASE_ALLOC(added, (size_t)session->heap->object_count / 64 + 1, "paths", err));

@@ -341,8 +341,8 @@ static int count_all(struct query *q, struct tally *t, struct hdb_error *err)
 
 	TRY(heap_count_all(q->heap, q->work, add_counted, &c, err));
 	/*
-	 * All class objects follow the same layout rules. If the size of one of them is certain,
-	 * the sizes of the others are exact too.
+	 * All class objects follow the same layout rules. If the size of one class object is
+	 * certain, the sizes of all others are exact too.
 	 */
 	if (t->mirrors[STORE_SIZE_EXACT] && !t->mirrors[STORE_SIZE_CUT])
 		t->bytes[STORE_SIZE_EXACT] += t->mirror_bytes[STORE_SIZE_COMPUTED];

@@ -149,7 +149,7 @@ void entry_set_field(const struct looking *l, const struct value_field *field, e
 
 /* ---- entry_times.c ---- */
 
-/* Returns what a field with this name contains. */
+/* Returns the meaning of a field with this name. */
 enum time_kind entry_time_kind(const char *name);
 /* Counts a point in time that is given in milliseconds or seconds. */
 void entry_add_ms(const struct looking *l, struct value_field *field, uint64_t ms);

@@ -39,7 +39,7 @@
 #define FACTS_NONZERO_BYTES (1u << 20)
 #define FACTS_NONZERO_LOOKED 65536u
 /*
- * Minimum size of an array that is compared with the previous one. The comparison covers
+ * Minimum size of an array that is compared with the previous array. The comparison covers
  * FACTS_NEAR_PIECES pieces of the array.
  */
 #define FACTS_NEAR_BYTES 1024u
@@ -187,7 +187,7 @@ static int look_at_slack(struct held_walk *w, const struct held_node *node,
 
 /*
  * Returns whether a content belongs to the sample. A hash decides, because the first arrays of a
- * walk are those of its top levels.
+ * walk all come from its top levels.
  */
 static bool is_sampled(const struct held_walk *w, const struct content *content)
 {

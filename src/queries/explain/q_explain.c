@@ -47,7 +47,10 @@ struct explaining {
 	bool is_searched;      /* whether the findings were searched for the target */
 };
 
-/* Finds what the leaks query reports, and smaller suspects if they are large enough. */
+/*
+ * Finds the findings of the leaks query, and also suspects that are too small for the leaks query
+ * but reach the threshold.
+ */
 static int find_leaks(struct query *q, struct explaining *s, struct hdb_error *err)
 {
 	const uint64_t percent = query_number(q, "threshold", 1);

@@ -262,7 +262,7 @@ static bool is_about(struct heap *heap, const struct named *named, uint32_t clas
 				   heap_has_superclass(heap, class_no, named->name);
 }
 
-/* Adds the class names of a rule, except those that are not in the heap. */
+/* Adds those class names of a rule that are in the heap. */
 static int find_named(struct heap *heap, const struct explain_rule *rule, uint32_t rule_no,
 		      struct base_vec *out, struct hdb_error *err)
 {
@@ -515,8 +515,8 @@ int explain_write(const char *template, struct explain_values *values, struct ba
 }
 
 /*
- * Describes what the object holds. The first value in the description is the number of held
- * objects.
+ * Describes the objects that the object holds. The first value in the description is the number of
+ * held objects.
  */
 static int write_holds(struct rule_state *state, struct explain_answer *out, struct hdb_error *err)
 {

@@ -177,7 +177,7 @@ struct explain_candidate {
 	uint64_t retained_bytes;
 };
 
-/* Maximum number of candidates that callers use: those that retain the most. */
+/* Maximum number of candidates that callers use. They use the candidates that retain the most. */
 #define EXPLAIN_CANDIDATES_MAX 10000u
 
 /* Selects the objects that are candidates. */

@@ -744,7 +744,7 @@ static int fill_cut(struct held_walk *w, struct hdb_error *err)
 
 /*
  * Follows the children that retain at least half of the top. Each of them is the first child,
- * because children are sorted by size. Records the last one that is the value of a map entry.
+ * because children are sorted by size. Records the last child that is the value of a map entry.
  */
 static int find_heavy(struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
@@ -805,8 +805,8 @@ static int name_field(struct held_walk *w, struct explain_facts *out, struct hdb
 }
 
 /*
- * Names the field through which each object of a chain holds the next one. Short chains are normal
- * and not reported.
+ * Names the field through which each object of a chain holds the next object. Short chains are
+ * normal and not reported.
  */
 static int set_chain(const struct held_walk *w, struct explain_facts *out, struct hdb_error *err)
 {
@@ -821,7 +821,7 @@ static int set_chain(const struct held_walk *w, struct explain_facts *out, struc
 	if (i == w->all.classes || w->all.list[i].count > w->chained * FACTS_CHAIN_PART)
 		return HDB_OK;
 	name = heap_class_name(w->session->heap, w->chain_last->class_no);
-	/* Trees of platform classes, such as those of a file system, are not reported. */
+	/* Trees of platform classes, such as the tree of a file system, are not reported. */
 	if (heap_is_platform_class(name) && !strstr(name, "$$Lambda"))
 		return HDB_OK;
 	TRY(analysis_link_find(w->session, held_parent(w, w->chain_last)->ix, w->chain_last->ix,

@@ -98,7 +98,7 @@ static int weigh_own(struct query *q, const struct query_leak_path *path, size_t
 
 /*
  * Gives the field contextClassLoader of a thread a low rank: other threads refer to the same class
- * loader, so this one does not retain it.
+ * loader, so this thread does not retain it.
  */
 static int weigh_thread(struct query *q, const struct query_leak_path *path, size_t i,
 			enum leak_blame *out, struct hdb_error *err)

@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_findings.c - finds what the leaks query reports: suspects, owners, rules and
- * faults.
+ * queries/leaks/leak_findings.c - finds the suspects, owners, rules and faults that the leaks query
+ * reports.
  */
 #include "queries/leaks/leak_findings.h"
 #include "analysis/properties.h"

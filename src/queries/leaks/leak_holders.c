@@ -51,8 +51,8 @@
 #define MEMBERS_LOOKED_WIDE 100u
 #define MEMBER_HOLDERS_MAX 4096u
 /*
- * Number of objects below a class loader or thread that are examined, and minimum number of those
- * of one class.
+ * Number of objects examined below a class loader or thread, and minimum number of these objects
+ * that must have the same class.
  */
 #define CHILDREN_MAX 10000u
 #define CHILDREN_LEAST 100u

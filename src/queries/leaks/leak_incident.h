@@ -1,6 +1,6 @@
 /*
- * queries/leaks/leak_incident.h - describes a group of threads as one incident: what threads with
- * similar names are doing in the same place, and what they are waiting for.
+ * queries/leaks/leak_incident.h - describes a group of threads as one incident: threads with
+ * similar names in the same place, what they are doing, and what they are waiting for.
  */
 #ifndef QUERIES_LEAKS_LEAK_INCIDENT_H
 #define QUERIES_LEAKS_LEAK_INCIDENT_H
@@ -16,7 +16,10 @@
 struct leak_incident {
 	uint64_t count, bytes; /* number of threads, and total size that they retain */
 	bool is_virtual;
-	/* whether they retain at least half of what all threads of the suspect retain */
+	/*
+	 * whether these threads retain at least half of the memory that all threads of the suspect
+	 * retain
+	 */
 	bool is_most;
 	/*
 	 * pattern of the names, with "*" for each number, or "" if the names have nothing in common

@@ -597,7 +597,7 @@ static double root_of(double v)
 
 /*
  * Returns the relative error of a class's estimates in percent, for count or size, whichever is
- * larger. Clears the sums, so that the row for all other classes excludes this one.
+ * larger. Clears the sums, so that the row for all other classes excludes this class.
  */
 static double take_error(struct elements *e, const struct leak_row *row, uint32_t no)
 {

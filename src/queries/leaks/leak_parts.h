@@ -260,7 +260,7 @@ struct query_leak_suspect {
 /* The objects that a suspect holds: number, total retained size, and kind. */
 struct leak_held {
 	uint64_t count, bytes;
-	uint32_t class_no; /* HEAP_NONE means objects of several classes */
+	uint32_t class_no; /* HEAP_NONE if the objects have several classes */
 	/* length of the array if the suspect holds a single one, otherwise 0 */
 	uint64_t length;
 	/* whether the held objects are entries of a collection, of any class */

@@ -472,7 +472,7 @@ static int add_doing(struct query *q, const struct leak_incident *incident, bool
 	return HDB_OK;
 }
 
-/* Returns whether an average size is meaningful, which it is not for objects of several classes. */
+/* Returns whether an average size is meaningful. For objects of several classes, it is not. */
 static bool has_each(const struct leak_held *held)
 {
 	return held->text || held->class_no != HEAP_NONE || held->is_entries;

@@ -97,7 +97,7 @@ void leak_stable_name(const char *name, char *out, size_t size)
 
 /* ---- strings ---- */
 
-/* Appends a step, unless it equals the last one or does not fit. */
+/* Appends a step, unless the step equals the last step or does not fit. */
 static void add_step(struct trail *t, const char *step)
 {
 	const size_t room = sizeof(t->text) - t->used;

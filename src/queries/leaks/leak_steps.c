@@ -133,7 +133,9 @@ static void judge(struct described_trace *t, size_t i, const char *own, struct l
 		       own[0] ? between : "", own);
 }
 
-/* An object that does not leak gets no sizes, because what it retains is not leaked. */
+/*
+ * An object that does not leak gets no sizes, because the objects that it retains are not leaked.
+ */
 static int set_sizes(struct described_trace *t, struct leak_step *step, struct hdb_error *err)
 {
 	step->bytes = step->objects = LEAK_NO_SIZE;

@@ -676,8 +676,8 @@ static int report_permits(struct stuck *s, const struct stuck_group *c, struct h
 /* ---- threads that wait for a lock while they hold its read lock ---- */
 
 /*
- * Sets *out to whether a thread is known to hold a read lock. The lock records the first and the
- * last thread that took it; counts of others are in thread-locals.
+ * Sets *out to whether a thread is known to hold a read lock. The lock records only the first and
+ * the last thread that took it. The counts of other threads are in thread-locals.
  */
 static int holds_read_lock(struct heap *heap, uint32_t sync_ix, uint32_t thread_ix, bool *out,
 			   struct hdb_error *err)

@@ -38,9 +38,9 @@ int analysis_leak_sums_count(const struct session *session,
 void analysis_leak_sums_release(struct analysis_leak_sums *sums);
 
 /*
- * Return the sums of one suspect, indexed by class number: of all objects that it retains, and of
- * those that its accumulation point immediately dominates. Borrowed until `sums` is released.
- * Objects missing from the dump do not count.
+ * Return the sums of one suspect, indexed by class number: of all objects that the suspect retains,
+ * and of the objects that its accumulation point immediately dominates. Borrowed until `sums` is
+ * released. Objects missing from the dump do not count.
  */
 struct analysis_class_sum *analysis_leak_sums_contents(const struct analysis_leak_sums *sums,
 						       size_t suspect);

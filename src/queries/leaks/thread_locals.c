@@ -19,8 +19,8 @@
 /* Number of objects between two checks of the cancel flag. */
 #define STEP_OBJECTS 4096u
 /*
- * A ThreadLocal explains a group of threads if its values retain at least this share of what the
- * threads retain, as for accumulation points.
+ * A ThreadLocal explains a group of threads if its values retain at least this share of the
+ * retained size of the threads, as for accumulation points.
  */
 #define EXPLAINED 0.7
 

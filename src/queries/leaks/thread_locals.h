@@ -44,9 +44,9 @@ int query_local_name(struct query *q, uint32_t key_ix, char *buf, size_t size,
 		     struct hdb_error *err);
 
 /*
- * If a suspect is a group of threads, and the values of one ThreadLocal make up most of what they
- * retain, that ThreadLocal becomes the owner. Otherwise, or if the dump is not available, *owner
- * does not change.
+ * If a suspect is a group of threads, and the values of one ThreadLocal account for most of the
+ * retained size of the threads, that ThreadLocal becomes the owner. Otherwise, or if the dump is
+ * not available, *owner does not change.
  */
 int query_locals_explain(struct query *q, const struct analysis_suspect *suspect,
 			 struct query_leak_owner *owner, struct hdb_error *err);

@@ -24,7 +24,7 @@ struct package {
 	const char *name; /* the first name_size bytes; borrowed from the heap */
 	size_t name_size;
 	uint32_t level;
-	bool is_class; /* whether it is a class rather than a package */
+	bool is_class; /* whether this is a class, not a package */
 	struct derive_total total;
 	/* if not 0, the row represents this many packages that are not listed separately */
 	uint64_t others;
@@ -348,8 +348,8 @@ static int drop_small(struct query *q, struct consumers *s, struct hdb_error *er
 }
 
 /*
- * Sets the sizes of class loaders to what they retain in all answers, which is more than the size
- * of their items if other items hold some of that memory.
+ * Sets the sizes of class loaders to the retained sizes that all other answers show. These are
+ * larger than the sizes of the loaders' items if other items hold some of the memory.
  */
 static int size_loaders(struct query *q, struct consumers *s, struct hdb_error *err)
 {

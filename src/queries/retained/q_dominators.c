@@ -7,7 +7,7 @@
 
 /*
  * A cut: the largest nodes in a part of the dominator tree, as many as a picture can show. The cost
- * depends on the number of nodes, not on what they retain.
+ * depends on the number of nodes, not on their retained sizes.
  */
 
 /* Maximum number of nodes and levels. A picture cannot show more. */
@@ -297,7 +297,7 @@ static int open_cut(struct query *q, struct dominators *d, uint32_t ix, struct h
 	return HDB_OK;
 }
 
-/* Sets the row for a node's other children, which follows those that are shown. */
+/* Sets the row for a node's other children, which follows the shown children. */
 static void set_others(struct query *q, struct dominators *d)
 {
 	const struct analysis_cut_node *n = &d->cut.nodes[d->rest];

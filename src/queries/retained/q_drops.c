@@ -30,7 +30,7 @@ struct drops {
 
 /* ---- opening ---- */
 
-/* Reverses the entries from `start` on, so that the first one pushed is on top. */
+/* Reverses the entries from `start` on, so that the entry pushed first is on top. */
 static void turn(struct base_vec *stack, size_t start)
 {
 	struct todo *todo = stack->data;

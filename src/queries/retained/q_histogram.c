@@ -43,9 +43,9 @@ static int set_facts(struct query *q, const struct analysis_groups *groups, bool
 }
 
 /*
- * Replaces the counts with those of the population, and drops groups without objects. If reachable
- * objects are counted, keeps groups of only unreachable objects, too, because these have their own
- * columns.
+ * Replaces the counts with the counts of the population, and drops groups without objects. If
+ * reachable objects are counted, keeps groups of only unreachable objects, too, because these have
+ * their own columns.
  */
 static void choose_counts(const struct query *q, struct analysis_groups *groups)
 {

@@ -101,7 +101,7 @@ const struct library_rule *library_leaks_rule(const struct library_leaks *leaks,
 {
 	const struct library_rule *found = NULL;
 
-	/* The last of several matching rules wins. */
+	/* If several rules match, the last rule wins. */
 	for (size_t i = 0; i < library_rule_count; i++) {
 		const struct library_rule *rule = &library_rules[i];
 

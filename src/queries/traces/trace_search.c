@@ -97,7 +97,7 @@ static void read_fields(struct reading *r, const uint8_t *body, uint64_t body_si
 		if (!id || trace_ids_find(&m->graph->ids, id, &targets[n], NULL) != HDB_OK)
 			continue;
 		n++;
-		/* Blocks never share a word of the bit set, so no other thread writes this one. */
+		/* Blocks never share a word of the bit set, so no other thread writes this word. */
 		if (field->rule)
 			base_bit_put(m->late, ix);
 	}

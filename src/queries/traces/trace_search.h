@@ -29,7 +29,7 @@ struct trace_search {
 	uint64_t *has_late;     /* bit set: objects with references that are followed late */
 	/* trace_sizes.c */
 	bool has_sizes;
-	/* the wanted objects, and those whose paths pass one of them */
+	/* the wanted objects, and the objects whose paths pass a wanted object */
 	struct base_ranks below;
 	struct graph_dominators dominators; /* dominators of the objects, by rank */
 	/* indexed by number in the dominator tree: retained size, and number of retained objects */

@@ -53,8 +53,8 @@ struct named_field {
 struct triage_fields {
 	struct base_vec fields; /* struct named_field: instance fields, by class */
 	/*
-	 * indexed by class: start of the fields that it declares, which end where those of the next
-	 * class start
+	 * indexed by class: start of the fields that the class declares; they end at the start of
+	 * the next class's fields
 	 */
 	uint32_t *first;
 	/*

@@ -25,7 +25,7 @@ uint64_t triage_number(const struct query *row, const char *column)
 
 /*
  * Keeps the verdict about the current suspect, which is now complete, if it is better than the
- * previous one.
+ * previous verdict.
  */
 static void keep(struct analysis_verdict *best, struct analysis_verdict *current)
 {

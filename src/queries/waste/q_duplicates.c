@@ -232,8 +232,8 @@ struct duplicates {
 /* ---- grouping ---- */
 
 /*
- * Counts the different contents, and those with enough copies. Sets *longest to the largest number
- * of copies.
+ * Counts the different contents, and the contents with enough copies. Sets *longest to the largest
+ * number of copies.
  */
 static void count_runs(struct duplicates *d, uint64_t *groups, uint64_t *longest)
 {

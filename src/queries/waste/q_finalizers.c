@@ -266,7 +266,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	query_choose(q, f->is_list ? "state,id,class,label,shallow,retained,reached,finalizer" :
 				     "state,class,objects,shallow,id");
 	/*
-	 * For a group, native memory is the sum over its objects, not the memory that one of them
+	 * For a group, native memory is the sum over its objects, not the memory that one object
 	 * retains.
 	 */
 	if (!f->is_list) {

@@ -243,7 +243,7 @@ static int find_tops(struct garbage *g, uint8_t *is_top, struct hdb_error *err)
 	const uint32_t *target = g->target.data;
 	const uint8_t *state = g->state.data;
 
-	/* Marks all objects first, and then unmarks those to which something refers. */
+	/* Marks all objects first, and then unmarks the objects to which other objects refer. */
 	for (uint32_t n = 0; n < g->count; n++)
 		is_top[n] = 1;
 	for (uint64_t e = 0; e < first[g->count]; e++)
@@ -343,7 +343,7 @@ BASE_ORDER(compare_tops, struct garbage_top, BASE_DOWN(bytes), BASE_UP(ix))
 /* Sorts by size, largest first, then by class. */
 BASE_ORDER(compare_groups, struct holder_group, BASE_DOWN(bytes), BASE_UP(class_no))
 
-/* Adds up the tops by class. With PATTERN, keeps only those whose class matches. */
+/* Adds up the holders by class. With PATTERN, keeps only holders whose class matches. */
 static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *err)
 {
 	struct garbage_top *tops = u->tops.data;
