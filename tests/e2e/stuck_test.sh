@@ -39,9 +39,11 @@ done << 'CASES'
 convoy|1|they wait for the monitor of Stuck$Prices, held by thread \"refresh\" in Stuck$Prices.receive|refresh
 convoy|1|6 threads \"http-*\" are blocked in Stuck$Prices.price(Stuck.java:32): they wait|refresh
 lock|1|they wait for the ReentrantLock, held by thread \"refresh\" in Stuck$Prices.receive|refresh
-classes|1|2 threads \"tax-*\" are waiting until Stuck$Rules and Stuck$Money are initialized: thread |tax-0
+classes|1|3 threads \"tax-*\" are waiting until Stuck$Rules and Stuck$Money are initialized: thread |tax-0
 classes|1|thread \"tax-0\" is in Stuck$Rules.<clinit>(|tax-0
 classes|1|, thread \"tax-1\" in Stuck$Money.<clinit>(|tax-0
+nested|1|12 threads \"order-*\" are waiting in Stuck.orders(|order-0
+nested|1| until Stuck$Orders is initialized by thread \"order-0\" in Stuck$Busy.<clinit>(|order-0
 remote|1|4 threads \"load-*\" are waiting in Stuck.remote(|load-0
 remote|1| until Stuck$Remote is initialized by thread \"load-0\" in Stuck$Prices.receive(|load-0
 export|0|Its thread \"export\" is in Stuck$Prices.receive(Stuck.java:28) (socket read).|export
@@ -59,6 +61,7 @@ buffer|0|and no other thread is in a method that these are in. If the semaphore 
 pooled|1|(threads: 6, maximumPoolSize 6), 2.3 MiB. 6 threads \"ship-*\" are blocked in Stuck$Prices.price(|refresh
 loops|0|Each thread has its own Stuck$Loop and waits for work|loop-*
 abandoned|1|for the ReentrantLock Stuck$Prices.lock, held by thread \"seat-0\". It waits|seat-0
+unreleased|1|(threads: 12, maximumPoolSize 12), 2.3 MiB. 12 threads \"ship-*\" are waiting in Stuck$Prices.locked(|seat-0
 unlimited|0|They belong to a thread pool without a maximum (maximumPoolSize 2,147,483,647)|track-*
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
@@ -79,7 +82,7 @@ for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 done
 for name in convoy-ok lock-ok classes-ok remote-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok \
 	gate-ok odd-ok pooled-ok loops-ok workers-ok processes export-ok outbox-ok finalizer-ok abandoned-ok \
-	unlimited-ok idle; do
+	unlimited-ok queued initializers idle; do
 	screen_of $name
 	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \
 		-e 'Each thread has' -e 'they wait for' -e 'it waits for' \

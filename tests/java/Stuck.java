@@ -165,6 +165,16 @@ public class Stuck {
             while (!isDone) count++;
         }
     }
+    static class Tariffs {
+        static int count;
+        static {
+            while (!isDone) count++;
+        }
+    }
+    /* An initializer that runs another one, for which no thread waits. */
+    static class Orders {
+        static final int count = busy();
+    }
     static void meet() {
         try {
             both.await();
@@ -175,7 +185,9 @@ public class Stuck {
     static Object rate() { return Rules.rate; }
     static Object scale() { return Money.scale; }
     static Object remote() { return Remote.table; }
-    static Object busy() { return Busy.count; }
+    static int busy() { return Busy.count; }
+    static int tariffs() { return Tariffs.count; }
+    static Object orders() { return Orders.count; }
 
     static List<Thread> workers = Collections.synchronizedList(new ArrayList<>());
     static List<Object> kept = new ArrayList<>();
@@ -281,7 +293,18 @@ public class Stuck {
                 Thread[] crossed = {start("tax-0", Stuck::rate), start("tax-1", Stuck::scale)};
                 for (Thread t : crossed) awaitTop(t, "<clinit>");
                 awaitTop(start("tax-2", Stuck::rate), "rate");
+                awaitTop(start("tax-4", Stuck::rate), "rate");
                 awaitTop(start("tax-3", Stuck::scale), "scale");
+                break;
+            /* Two initializers compute, and threads wait for one of them only. */
+            case "initializers":
+                awaitTop(start("tariffs", Stuck::tariffs), "<clinit>");
+                awaitTop(start("tax-0", Stuck::busy), "<clinit>");
+                for (int i = 1; i < 5; i++) awaitTop(start("tax-" + i, Stuck::busy), "busy");
+                break;
+            case "nested":
+                awaitTop(start("order-0", Stuck::orders), "<clinit>");
+                for (int i = 1; i < 13; i++) awaitTop(start("order-" + i, Stuck::orders), "orders");
                 break;
             case "remote":
                 await(start("load-0", Stuck::remote), Thread.State.RUNNABLE, "read");
@@ -449,12 +472,33 @@ public class Stuck {
                     await(start("http-" + i, Prices.only::locked), Thread.State.WAITING, "lock");
                 break;
             }
-            /* Many threads of a pool without a maximum, or (ok) with one. */
-            case "unlimited": {
-                ExecutorService pool = ok ? pool("track-", 120) : Executors.newCachedThreadPool(r -> {
+            /*
+             * A pool whose threads wait for a lock that a task of another pool did not release, and whose queue is
+             * long: one incident.
+             */
+            case "unreleased": {
+                pool("seat-", 1).submit(Prices.only.lock::lock);
+                await(workers.get(0), Thread.State.WAITING, "take");
+                ExecutorService pool = pool("ship-", 12);
+                kept.add(pool);
+                for (int i = 0; i < 3000; i++) {
+                    byte[] page = new byte[700];
+                    pool.submit(() -> Prices.only.locked().hashCode() + page.length);
+                }
+                for (Thread t : workers.subList(1, 13)) await(t, Thread.State.WAITING, "lock");
+                break;
+            }
+            /* Many threads of a pool without a maximum, or (ok) with one, or ("queued") with a queue. */
+            case "unlimited":
+            case "queued": {
+                ThreadFactory factory = r -> {
                     workers.add(new Thread(r, "track-" + workers.size()));
                     return workers.get(workers.size() - 1);
-                });
+                };
+                ExecutorService pool = ok ? pool("track-", 120)
+                    : what.equals("queued") ? new ThreadPoolExecutor(
+                          120, Integer.MAX_VALUE, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), factory)
+                                            : Executors.newCachedThreadPool(factory);
                 for (int i = 0; i < 120; i++) {
                     pool.execute(() -> {
                         byte[] page = new byte[20_000];

@@ -185,6 +185,21 @@ static const struct {
 		"zsRef=a.Ref{address=0L}}})",
 	  "Two.links (static) holds about 100.0 MiB outside the heap, in 400 Deflaters and "
 	  "Inflaters (Link.deflater)." },
+	/* the limit applies only to those that have not been ended */
+	{ THREE "static a.Two.links = list(10001*a.Link{deflater=java.util.zip.Deflater{"
+		"zsRef=a.Ref{address=0L}}}, 400*a.Link{deflater=java.util.zip.Deflater{"
+		"zsRef=a.Ref{address=7L}}})",
+	  "Two.links (static) holds about 100.0 MiB outside the heap, in 400 Deflaters and "
+	  "Inflaters (Link.deflater)." },
+	/* more than the limit */
+	{ THREE "static a.Two.links = list(10001*a.Link{deflater=java.util.zip.Deflater{"
+		"zsRef=a.Ref{address=7L}}})",
+	  "Two.links (static) holds at least about 2.4 GiB outside the heap, in at least 10,000 "
+	  "Deflaters and Inflaters (Link.deflater)." },
+	/* the limit for Deflaters says nothing about buffers */
+	{ THREE DIRECT("300") "; static a.Two.links = list(10001*a.Link{deflater="
+			      "java.util.zip.Deflater{zsRef=a.Ref{address=7L}}})",
+	  "Decoder.inflight, in Two.decoder (static), holds 286.1 MiB outside the heap, in 1 " },
 	/* two buffers of each element, in two fields */
 	{ THREE CONNECTIONS("inbound=" BUFFER("1000000") ", outbound=" BUFFER("500000")),
 	  "Gateway.connections, in Two.gateway (static), holds 286.1 MiB outside "

@@ -347,6 +347,7 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 		.answer = { .rule = by, .ix = owner->ix, .kept_ix = owner->ix },
 		.outside_bytes = owner->bytes
 	};
+	const size_t before = l->list.count;
 	char text[LEAK_OUTSIDE_TEXT_MAX] = "", field[LEAK_OUTSIDE_TEXT_MAX] = "";
 	size_t used;
 
@@ -364,9 +365,9 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	query_leak_add_short(BASE_TEXT(field), owner->field);
 	used = (size_t)snprintf(
 		fault.answer.says, sizeof(fault.answer.says),
-		"%s hold%s %s%s outside the heap, in %s%s %s%s%s%s%s.", text,
-		owner->is_several ? "" : "s", owner->at_least, base_size(owner->bytes).text,
-		is_zlib ? "" : owner->at_least, base_number(owner->count).text,
+		"%s hold%s %s%s%s outside the heap, in %s%s %s%s%s%s%s.", text,
+		owner->is_several ? "" : "s", owner->at_least, owner->about,
+		base_size(owner->bytes).text, owner->at_least, base_number(owner->count).text,
 		is_direct ? "direct buffer" :
 		is_zlib   ? "Deflaters and Inflater" :
 			    "mapped file",
@@ -383,7 +384,8 @@ static int add_outside(struct query *q, struct leak_findings *l, enum leak_outsi
 	(void)snprintf(fault.answer.advice, sizeof(fault.answer.advice), "%s", by->advice);
 	TRY(derive_retained(q->derive, owner->ix, &fault.answer.retained_bytes, err));
 	TRY(add_fault(q, l, &fault, err));
-	leak_finding_at(l, l->list.count - 1)->is_of_library = heap_is_library_class(owner->owner);
+	if (l->list.count > before)
+		leak_finding_at(l, before)->is_of_library = heap_is_library_class(owner->owner);
 	l->suspects.is_outside_listed |= is_direct;
 	return HDB_OK;
 }

@@ -10,15 +10,18 @@
 
 #include <string.h>
 
-/* Maximum number of threads in <clinit>. More than a few at a time are unusual. */
+/* Maximum number of static initializers that are running. More than a few are unusual. */
 #define INITIALIZERS_MAX 100u
 #define METHOD ".<clinit>("
 
-/* A thread that is running a static initializer. */
+/* A static initializer that a thread is running. */
 struct initializer {
 	const struct query_wait *wait;
 	struct store_frame frame, caller;
 	bool is_innermost; /* whether it is in no call, so it may be waiting for a class */
+	uint64_t users;    /* number of threads that wait for its class */
+	/* the initializer that probably waits for this one and that this one waits for, or NULL */
+	const struct initializer *other;
 };
 
 /* A thread that may be waiting for a class. */
@@ -51,15 +54,17 @@ static int add_user(struct heap *heap, const struct query_wait *wait, struct bas
 	return user.frame.line > 0 ? base_vec_push(users, &user, sizeof(user), err) : HDB_OK;
 }
 
-/* Adds the innermost static initializer on the stack of a thread. */
-static int add_initializer(struct heap *heap, const struct query_wait *wait, struct base_vec *list,
-			   struct hdb_error *err)
+/* Adds the static initializers on the stack of a thread. */
+static int add_initializers(struct heap *heap, const struct query_wait *wait, struct base_vec *list,
+			    struct hdb_error *err)
 {
 	struct initializer new = { .wait = wait };
 	struct store_trace trace;
 
 	TRY_FOUND(heap_trace(heap, wait->trace_serial, &trace, err));
-	for (uint32_t depth = 0; depth + 1 < trace.frame_count && depth < FRAMES_MAX; depth++) {
+	for (uint32_t depth = 0; depth + 1 < trace.frame_count && depth < FRAMES_MAX &&
+				 list->count < INITIALIZERS_MAX;
+	     depth++) {
 		char method[sizeof("<clinit>") + 1];
 
 		TRY_FOUND(heap_trace_frame(heap, &trace, depth, &new.frame, err));
@@ -68,37 +73,61 @@ static int add_initializer(struct heap *heap, const struct query_wait *wait, str
 			continue;
 		new.is_innermost = depth == 0 && is_runnable(wait);
 		TRY_FOUND(heap_trace_frame(heap, &trace, depth + 1, &new.caller, err));
-		return base_vec_push(list, &new, sizeof(new), err);
+		TRY(base_vec_push(list, &new, sizeof(new), err));
+	}
+	return HDB_OK;
+}
+
+/* Adds the threads that wait for a class, each to the group of one initializer. */
+static int add_waiting(struct stuck *s, const struct base_vec *users, struct hdb_error *err)
+{
+	struct initializer *list = s->initializers.data;
+
+	for (size_t k = 0; k < users->count; k++) {
+		const struct user *user = base_vec_at(users, struct user, k);
+		size_t i = 0;
+
+		TRY(base_step(s->q->work, k, err));
+		while (i < s->initializers.count &&
+		       (user->wait == list[i].wait || !is_same_line(&user->frame, &list[i].caller)))
+			i++;
+		if (i < s->initializers.count) {
+			const struct stuck_thread member = { .kind = CROWD_CLASS,
+							     .key_ix = list[i].wait->thread_ix,
+							     .initializer = (uint32_t)i,
+							     .wait = user->wait };
+
+			list[i].users++;
+			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+		}
 	}
 	return HDB_OK;
 }
 
 /*
- * Adds the threads that wait for the class of an initializer. Threads that wait for classes whose
- * initializers wait for each other belong to one group, that of the first initializer.
+ * Joins the groups of two initializers if both may wait for a class and threads wait for both of
+ * theirs. The dump does not tell for which class they wait, so if there are more than two, nothing
+ * is concluded.
  */
-static int add_waiting(struct stuck *s, const struct base_vec *users, struct hdb_error *err)
+static void join_pair(struct stuck *s)
 {
-	const struct initializer *list = s->initializers.data, *first = NULL;
+	struct initializer *list = s->initializers.data, *pair[2] = { NULL, NULL };
+	size_t count = 0;
 
-	for (size_t i = 0; i < s->initializers.count; i++) {
-		struct stuck_thread member = { .kind = CROWD_CLASS,
-					       .key_ix = list[i].wait->thread_ix };
+	for (size_t i = 0; i < s->initializers.count; i++)
+		if (list[i].is_innermost && list[i].users && count++ < BASE_COUNT(pair))
+			pair[count - 1] = &list[i];
+	if (count != BASE_COUNT(pair) || pair[0]->frame.class_text == pair[1]->frame.class_text)
+		return;
+	pair[0]->other = pair[1];
+	for (size_t i = 0; i < s->members.count; i++) {
+		struct stuck_thread *member = base_vec_at(&s->members, struct stuck_thread, i);
 
-		if (list[i].is_innermost && !first)
-			first = &list[i];
-		if (list[i].is_innermost)
-			member.key_ix = first->wait->thread_ix;
-		for (size_t k = 0; k < users->count; k++) {
-			const struct user *user = base_vec_at(users, struct user, k);
-
-			member.wait = user->wait;
-			if (user->wait != list[i].wait &&
-			    is_same_line(&user->frame, &list[i].caller))
-				TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+		if (member->kind == CROWD_CLASS && &list[member->initializer] == pair[1]) {
+			member->initializer = (uint32_t)(pair[0] - list);
+			member->key_ix = pair[0]->wait->thread_ix;
 		}
 	}
-	return HDB_OK;
 }
 
 int leak_find_initializers(struct stuck *s, struct hdb_error *err)
@@ -114,10 +143,12 @@ int leak_find_initializers(struct stuck *s, struct hdb_error *err)
 	for (size_t i = 0; users.count && i < count && s->initializers.count < INITIALIZERS_MAX;
 	     i++) {
 		TRY(base_step(s->q->work, i, err));
-		TRY(add_initializer(heap, base_vec_at(&s->waits.list, struct query_wait, i),
-				    &s->initializers, err));
+		TRY(add_initializers(heap, base_vec_at(&s->waits.list, struct query_wait, i),
+				     &s->initializers, err));
 	}
-	return add_waiting(s, &users, err);
+	TRY(add_waiting(s, &users, err));
+	join_pair(s);
+	return HDB_OK;
 }
 
 /* Appends the name of the class that an initializer initializes: "a.Rules and a.Money". */
@@ -138,28 +169,20 @@ int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_e
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	BASE_SCOPED(bytes_release) struct bytes classes = { 0 };
-	struct initializer own = { 0 }, other = { 0 };
+	const struct initializer *own = base_vec_at(&s->initializers, struct initializer,
+						    c->members->initializer);
+	const struct initializer *other = own->other;
 	struct stuck_place place, owner, second;
 
-	for (size_t i = 0; i < s->initializers.count; i++) {
-		const struct initializer *in = base_vec_at(&s->initializers, struct initializer, i);
-
-		if (in->wait->thread_ix == c->members->key_ix)
-			own = *in;
-		else if (own.is_innermost && in->is_innermost && !other.wait &&
-			 in->frame.class_text != own.frame.class_text)
-			other = *in;
-	}
-	assert(own.wait);
-	TRY(leak_find_owner(s, own.wait->thread_ix, &owner, err));
-	if (!other.wait && c->count < (owner.call[0] ? CROWD_LEAST_OF_SLOW : CROWD_LEAST))
+	TRY(leak_find_owner(s, own->wait->thread_ix, &owner, err));
+	if (c->count < (other || owner.call[0] ? CROWD_LEAST_OF_SLOW : CROWD_LEAST))
 		return HDB_OK;
 	TRY(leak_describe(s->q, c, false, &place, err));
-	TRY(add_class(s->q->heap, &own, &classes, err));
-	if (other.wait) {
-		TRY(leak_find_place(s->q->heap, other.wait->thread_ix, other.wait->trace_serial,
+	TRY(add_class(s->q->heap, own, &classes, err));
+	if (other) {
+		TRY(leak_find_place(s->q->heap, other->wait->thread_ix, other->wait->trace_serial,
 				    &second, err));
-		TRY(add_class(s->q->heap, &other, &classes, err));
+		TRY(add_class(s->q->heap, other, &classes, err));
 	}
 	if (c->count == 1)
 		bytes_format(&text, "Thread \"%s\" is waiting", place.name);
@@ -173,14 +196,14 @@ int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_e
 	bytes_add(&classes, "", 1);
 	if (classes.failed)
 		return hdb_fail_memory(err, "a string", classes.size);
-	if (other.wait)
+	if (other)
 		bytes_format(&text, " until %s are initialized: thread \"%s\" is", classes.data,
 			     owner.name);
 	else
 		bytes_format(&text, " until %s is initialized by thread \"%s\"", classes.data,
 			     owner.name);
 	leak_add_place(&owner, &text);
-	if (other.wait) {
+	if (other) {
 		bytes_format(&text, ", thread \"%s\"", second.name);
 		leak_add_place(&second, &text);
 		bytes_string(&text, ". Probably each needs the class of the other");

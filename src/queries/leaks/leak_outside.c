@@ -32,7 +32,8 @@ struct owners {
 	struct leak_outside list[OWNERS_MAX];
 	enum leak_outside_kind kinds[OWNERS_MAX];
 	size_t count;
-	bool is_cut; /* whether there are more than BUFFERS_MAX buffers, or ZLIB_MAX Deflaters */
+	/* whether there are more than BUFFERS_MAX buffers, or more than ZLIB_MAX live Deflaters */
+	bool is_cut[LEAK_OUTSIDE_KINDS];
 	/* counted elements: number in `list` times 2^32, plus the index of the element */
 	struct base_idmap counted;
 };
@@ -148,10 +149,10 @@ static const struct {
 static int add_zlib(struct query *q, struct owners *owners, size_t no, struct hdb_error *err)
 {
 	BASE_SCOPED(analysis_members_release) struct analysis_members members = { 0 };
+	unsigned live = 0;
 
 	TRY_FOUND(analysis_members_find(&q->session, zlib[no].class_name, true, &members, err));
-	owners->is_cut |= members.count > ZLIB_MAX;
-	for (uint64_t i = 0; i < members.count && i < ZLIB_MAX; i++) {
+	for (uint64_t i = 0; i < members.count && !owners->is_cut[LEAK_OUTSIDE_ZLIB]; i++) {
 		const struct outside_object object = { LEAK_OUTSIDE_ZLIB,
 						       ((const uint32_t *)members.ixs.data)[i],
 						       zlib[no].bytes };
@@ -162,7 +163,10 @@ static int add_zlib(struct query *q, struct owners *owners, size_t no, struct hd
 		TRY(base_step(q->work, i, err));
 		TRY(derive_is_reachable(q->derive, object.ix, &is_reachable, err));
 		TRY_ERRORS(r = heap_path_value(q->heap, object.ix, "zsRef.address", &address, err));
-		if (is_reachable && r == HDB_OK && address.bits)
+		if (!is_reachable || r != HDB_OK || !address.bits)
+			continue;
+		owners->is_cut[LEAK_OUTSIDE_ZLIB] = live++ == ZLIB_MAX;
+		if (!owners->is_cut[LEAK_OUTSIDE_ZLIB])
 			TRY(add_object(q, owners, &object, err));
 	}
 	return HDB_OK;
@@ -197,6 +201,7 @@ static int find(struct query *q, bool with_zlib, struct leak_outside out[LEAK_OU
 	BASE_FREED struct owners *owners = NULL;
 	struct query *rows = NULL;
 	unsigned looked = 0;
+	bool is_cut = false;
 	int r;
 
 	find_none(out);
@@ -204,22 +209,24 @@ static int find(struct query *q, bool with_zlib, struct leak_outside out[LEAK_OU
 	r = query_open(query_find("direct-buffers"), &sides, &args, &rows, err);
 	if (r == HDB_OK)
 		query_choose(rows, "id,kind,capacity");
-	while (r == HDB_OK && !owners->is_cut && (r = query_next(rows, err)) == HDB_OK) {
-		owners->is_cut = looked++ == BUFFERS_MAX;
-		if (!owners->is_cut)
+	while (r == HDB_OK && !is_cut && (r = query_next(rows, err)) == HDB_OK) {
+		is_cut = looked++ == BUFFERS_MAX;
+		if (!is_cut)
 			r = add_buffer(q, rows, owners, err);
 	}
 	query_close(rows);
+	owners->is_cut[LEAK_OUTSIDE_DIRECT] = owners->is_cut[LEAK_OUTSIDE_MAPPED] = is_cut;
 	for (size_t i = 0; r >= 0 && i < BASE_COUNT(zlib) && with_zlib; i++)
 		r = add_zlib(q, owners, i, err);
 	base_idmap_release(&owners->counted);
 	TRY_ERRORS(r);
 	for (size_t i = 0; i < owners->count; i++) {
-		owners->list[i].at_least = owners->is_cut                        ? "at least " :
-					   owners->kinds[i] == LEAK_OUTSIDE_ZLIB ? "about " :
-										   "";
-		if (owners->list[i].bytes > out[owners->kinds[i]].bytes)
-			out[owners->kinds[i]] = owners->list[i];
+		const enum leak_outside_kind kind = owners->kinds[i];
+
+		owners->list[i].at_least = owners->is_cut[kind] ? "at least " : "";
+		owners->list[i].about = kind == LEAK_OUTSIDE_ZLIB ? "about " : "";
+		if (owners->list[i].bytes > out[kind].bytes)
+			out[kind] = owners->list[i];
 	}
 	return HDB_OK;
 }

@@ -21,13 +21,13 @@ enum leak_outside_kind {
 struct leak_outside {
 	uint32_t ix;           /* the largest buffer, or HEAP_NONE if there is no owner */
 	uint64_t count, bytes; /* number of buffers, and their memory outside the heap */
-	/* "at least " if some were not examined, "about " for an estimate, or "" */
-	const char *at_least;
+	const char *at_least;  /* "at least " if some were not examined, or "" */
+	const char *about;     /* "about " if `bytes` is an estimate, or "" */
 	char owner[LEAK_OUTSIDE_TEXT_MAX];
 	bool is_several; /* whether `owner` needs a plural verb */
 	/*
-	 * If the owner is a collection, the field of its elements that holds the buffers, and the
-	 * number of closed elements; otherwise "" and 0.
+	 * If the owner is a collection: the field of its elements that holds the buffers, otherwise
+	 * ""; and the number of closed elements.
 	 */
 	char field[LEAK_OUTSIDE_TEXT_MAX / 2];
 	struct explain_flag flag;

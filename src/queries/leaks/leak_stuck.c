@@ -25,7 +25,7 @@
  * for.
  */
 #define TASKS_MAX 100000u
-/* Minimum number of threads of a pool without a maximum. */
+/* Minimum number of threads for a finding about a pool without a maximum. */
 #define POOL_LARGE 100u
 /* Maximum number of completions of a future to examine. */
 #define COMPLETIONS_MAX 16u
@@ -54,9 +54,10 @@ static void release(struct stuck *s)
 
 /* ---- groups ---- */
 
-BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(kind), BASE_UP(wait))
+BASE_ORDER(compare_members, struct stuck_thread, BASE_UP(key_ix), BASE_UP(kind),
+	   BASE_UP(initializer), BASE_UP(wait))
 BASE_ORDER(compare_crowds, struct stuck_group, BASE_UP(kind), BASE_DOWN(count),
-	   BASE_UP(members->key_ix))
+	   BASE_UP(members->key_ix), BASE_UP(members->initializer))
 
 /*
  * Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if the thread belongs
@@ -124,7 +125,8 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 		struct stuck_group c = { .members = &list[i], .kind = list[i].kind };
 
 		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix &&
-			      list[end].kind == c.kind;
+			      list[end].kind == c.kind &&
+			      list[end].initializer == list[i].initializer;
 		     end++)
 			c.has_finalizer |= c.kind == CROWD_LOCK &&
 					   base_glob("java.lang.ref.Finalizer$*",
@@ -429,6 +431,15 @@ static void remove_finding(struct leak_findings *l, struct leak_finding *f)
 }
 
 /*
+ * Returns whether a finding is about a lock that a thread holds. Locks that the finalizer waits for
+ * are left out, because their finding is about the queue of finalizers.
+ */
+static bool is_about_lock(const struct explain_rule *rule)
+{
+	return rule == leak_rule("blocked-threads") || rule == leak_rule("lock-not-released");
+}
+
+/*
  * If a third of the threads of a pool wait for the locks of one thread, and the pool is a suspect,
  * the finding about the locks and the finding about the pool are one incident. They are joined into
  * one finding with the size of the pool and both texts. Returns whether there are such locks.
@@ -447,7 +458,7 @@ static bool merge_locks(struct leak_findings *l, const struct stuck_group *c,
 
 		for (uint64_t k = 0; k < c->count; k++)
 			waiting += c->members[k].wait->owner_ix == lock->answer.ix;
-		if (!lock->is_fault || lock->answer.rule != leak_rule("blocked-threads") ||
+		if (!lock->is_fault || !is_about_lock(lock->answer.rule) ||
 		    waiting * 3 < c->count || used + strlen(lock->answer.says) + 2 > to.size)
 			continue;
 		(void)snprintf(to.buf + used, to.size - used, " %s", lock->answer.says);
@@ -482,18 +493,28 @@ static int merge_queue(struct stuck *s, struct leak_finding **pool, struct hdb_e
 }
 
 /*
- * Explains a group of many threads that belong to a pool without a maximum. Each task that such a
- * pool gets while its threads are busy creates another thread.
+ * Explains a group of many threads that belong to a pool without a maximum and with a queue without
+ * capacity. Each task that such a pool gets while its threads are busy creates another thread. With
+ * another queue, tasks wait in the queue once corePoolSize threads exist.
  */
 static int report_unlimited(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
+	struct heap *heap = s->q->heap;
 	struct leak_finding *f;
 	struct stuck_place place;
 	int64_t most = 0;
+	uint32_t queue_ix;
 
-	TRY_FOUND(heap_path_number(s->q->heap, c->members->key_ix, "maximumPoolSize", &most, err));
-	f = most == INT32_MAX && c->count >= POOL_LARGE ? finding_of_threads(s->l, c) : NULL;
-	if (!f)
+	TRY_FOUND(heap_path_number(heap, c->members->key_ix, "maximumPoolSize", &most, err));
+	TRY_FOUND(heap_path_object(heap, c->members->key_ix, "workQueue", &queue_ix, err));
+	if (most != INT32_MAX || c->count < POOL_LARGE ||
+	    strcmp(heap_class_name_of(heap, queue_ix), "java.util.concurrent.SynchronousQueue") !=
+		    0)
+		return HDB_OK;
+	f = finding_of_threads(s->l, c);
+	/* what is wrong with the contents of the threads is more precise */
+	if (!f || (f->answer.rule && f->answer.rule->verdict != EXPLAIN_LARGE &&
+		   f->answer.rule->verdict != EXPLAIN_OBSERVED))
 		return HDB_OK;
 	TRY(leak_describe(s->q, c, false, &place, err));
 	if (!place.frame[0])

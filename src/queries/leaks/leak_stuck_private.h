@@ -31,6 +31,7 @@ struct stuck_thread {
 	 * or read lock, or the pool
 	 */
 	uint32_t key_ix;
+	uint32_t initializer; /* in `initializers`, for CROWD_CLASS, otherwise 0 */
 	enum stuck_kind kind;
 	const struct query_wait *wait;
 };
