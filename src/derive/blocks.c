@@ -17,7 +17,8 @@ struct each {
 	const struct derive_pass *pass;
 	struct derive_block *slots;
 	unsigned slot_count;
-	struct twin *twins; /* one per thread, or NULL */
+	struct twin *twins; /* one per thread that can have a block, or NULL */
+	unsigned twin_count;
 };
 
 struct twin {
@@ -32,7 +33,7 @@ static int make_with_twin(struct each *each, struct derive_block *block, struct 
 	int r;
 
 	while (atomic_exchange(&twin->is_used, true))
-		if (++twin == each->twins + each->derive->work->threads)
+		if (++twin == each->twins + each->twin_count)
 			twin = each->twins;
 	block->twin = twin->heap;
 	r = each->pass->make(each->pass->ctx, block, err);
@@ -42,10 +43,12 @@ static int make_with_twin(struct each *each, struct derive_block *block, struct 
 
 static int make_twins(struct each *each, struct hdb_error *err)
 {
-	const unsigned count = each->derive->work->threads;
+	const uint32_t blocks = heap_block_count(each->derive->heap);
+	const unsigned threads = each->derive->work->threads;
 
-	TRY(BASE_ALLOC(each->twins, count, "blocks of objects", err));
-	for (unsigned i = 0; i < count; i++)
+	each->twin_count = blocks < threads ? blocks : threads;
+	TRY(BASE_ALLOC(each->twins, each->twin_count, "blocks of objects", err));
+	for (unsigned i = 0; i < each->twin_count; i++)
 		TRY(heap_twin(each->derive->heap, &each->twins[i].heap, err));
 	return HDB_OK;
 }
@@ -108,7 +111,7 @@ static void free_slots(struct each *each)
 		base_vec_release(&slot->bytes[1]);
 	}
 	free(each->slots);
-	for (unsigned i = 0; each->twins && i < each->derive->work->threads; i++)
+	for (unsigned i = 0; each->twins && i < each->twin_count; i++)
 		heap_twin_close(each->twins[i].heap);
 	free(each->twins);
 	base_heap_trim(each->derive->work);

@@ -195,6 +195,9 @@ int heap_twin(struct heap *heap, struct heap **out, struct hdb_error *err)
 	(void)heap_class_by_name(heap, "", 0);
 	if (!heap->classes.name_hashes)
 		return hdb_fail_memory(err, "hashes of names", heap->class_count * 4ull);
+	for (uint32_t no = 0; no < heap->class_count; no++)
+		if (!heap->classes.names[no])
+			return hdb_fail_memory(err, "names of classes", heap->class_count * 8ull);
 	TRY(HEAP_ALLOC(heap, *out, 1, "a heap", err));
 	**out = *heap;
 	(*out)->blocks = (struct heap_blocks){ .first_ids = heap->blocks.first_ids };

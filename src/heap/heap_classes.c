@@ -108,7 +108,8 @@ int heap_text(struct heap *heap, uint32_t text_no, char *buf, size_t size, struc
 /*
  * Returns the name of a class, converted to valid UTF-8 and cached. Callers use names in
  * comparisons and messages and cannot handle a failure, so an unreadable name becomes "?", and the
- * store keeps the error for a later check.
+ * store keeps the error for a later check. The "?" is cached too: twins of a heap share the names
+ * and must not change them.
  */
 const char *heap_class_name(struct heap *heap, uint32_t no)
 {
@@ -131,8 +132,10 @@ const char *heap_class_name(struct heap *heap, uint32_t no)
 	if (r == HDB_NOTFOUND)
 		(void)store_damaged(heap->store, STORE_TEXTS, heap->classes.records[no].name_text,
 				    "text missing", NULL);
-	if (r != HDB_OK)
-		return "?";
+	if (r != HDB_OK) {
+		text = "?";
+		size = 1;
+	}
 	name = heap_clean_copy(text, &size);
 	if (!name) {
 		(void)heap_fail_memory(heap, "a class name", size, NULL);

@@ -57,7 +57,10 @@ bool entry_is_own(struct heap *heap, uint32_t class_no)
 	return heap_is_own_class(heap_class_name(heap, class_no));
 }
 
-/* Hashes the content of an array of numbers. Leaves the hash of a long array as it is. */
+/*
+ * Hashes the content of an array of numbers. Leaves the hash as it is if the array is long or the
+ * dump lacks its values.
+ */
 static int hash_array(const struct looking *l, const struct heap_object *object, uint64_t *out,
 		      struct hdb_error *err)
 {
@@ -67,8 +70,9 @@ static int hash_array(const struct looking *l, const struct heap_object *object,
 	if (object->length > ARRAY_ELEMENTS)
 		return HDB_OK;
 	TRY(heap_elements(l->session->heap, object->ix, 0, &slice, err));
-	*out = XXH3_64bits_withSeed(bits, slice.done * sizeof(bits[0]),
-				    base_hash_seed() + object->class_no);
+	if (slice.done == object->length)
+		*out = XXH3_64bits_withSeed(bits, slice.done * sizeof(bits[0]),
+					    base_hash_seed() + object->class_no);
 	return HDB_OK;
 }
 
