@@ -61,7 +61,7 @@ buffer|0|and no other thread is in a method that these are in. If the semaphore 
 pooled|1|(threads: 6, maximumPoolSize 6), 2.3 MiB. 6 threads \"ship-*\" are blocked in Stuck$Prices.price(|refresh
 loops|0|Each thread has its own Stuck$Loop and waits for work|loop-*
 abandoned|1|for the ReentrantLock Stuck$Prices.lock, held by thread \"seat-0\". It waits|seat-0
-unreleased|1|(threads: 12, maximumPoolSize 12), 2.3 MiB. 12 threads \"ship-*\" are waiting in Stuck$Prices.locked(|seat-0
+unreleased|1|maximumPoolSize 12), 2.3 MiB. 12 threads \"ship-*\" are waiting in Stuck$Prices.locked(|seat-0
 unlimited|0|They belong to a thread pool without a maximum (maximumPoolSize 2,147,483,647)|track-*
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
