@@ -62,8 +62,8 @@ static int add_initializers(struct heap *heap, const struct query_wait *wait, st
 	struct store_trace trace;
 
 	TRY_FOUND(heap_trace(heap, wait->trace_serial, &trace, err));
-	for (uint32_t depth = 0; depth + 1 < trace.frame_count && depth < FRAMES_MAX &&
-				 list->count < INITIALIZERS_MAX;
+	for (uint32_t depth = 0;
+	     depth + 1 < trace.frame_count && depth < FRAMES_MAX && list->count < INITIALIZERS_MAX;
 	     depth++) {
 		char method[sizeof("<clinit>") + 1];
 
@@ -169,8 +169,8 @@ int leak_report_class(struct stuck *s, const struct stuck_group *c, struct hdb_e
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	BASE_SCOPED(bytes_release) struct bytes classes = { 0 };
-	const struct initializer *own = base_vec_at(&s->initializers, struct initializer,
-						    c->members->initializer);
+	const struct initializer *own =
+		base_vec_at(&s->initializers, struct initializer, c->members->initializer);
 	const struct initializer *other = own->other;
 	struct stuck_place place, owner, second;
 

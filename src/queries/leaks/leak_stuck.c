@@ -124,9 +124,9 @@ static int find_crowds(struct stuck *s, struct hdb_error *err)
 	for (size_t i = 0, end; i < s->members.count; i = end) {
 		struct stuck_group c = { .members = &list[i], .kind = list[i].kind };
 
-		for (end = i; end < s->members.count && list[end].key_ix == list[i].key_ix &&
-			      list[end].kind == c.kind &&
-			      list[end].initializer == list[i].initializer;
+		for (end = i;
+		     end < s->members.count && list[end].key_ix == list[i].key_ix &&
+		     list[end].kind == c.kind && list[end].initializer == list[i].initializer;
 		     end++)
 			c.has_finalizer |= c.kind == CROWD_LOCK &&
 					   base_glob("java.lang.ref.Finalizer$*",
