@@ -196,6 +196,13 @@ static int open_file(struct base_outfile *f, struct hdb_error *err)
 	return r;
 }
 
+bool base_is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 BASE_CLOSER(abort_at, struct base_outfile, base_outfile_abort)
 
 int base_outfile_create(const char *path, const struct base_outfile_options *options,

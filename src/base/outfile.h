@@ -25,6 +25,9 @@ struct base_outfile_options {
 /* Returns whether the path of an output names standard output: "-", /dev/stdout or a synonym. */
 bool base_names_stdout(const char *path);
 
+/* Returns whether both paths lead to the same file. Returns false if either does not exist. */
+bool base_is_same_file(const char *a, const char *b);
+
 /*
  * Records which files this process inherited, so that an output may be named /dev/fd/3. Must be
  * called before the process opens any file, because only the caller's files may be written.

@@ -413,6 +413,8 @@ int rewrite_redact(struct rewrite_paths paths, const struct hdb_redact_options *
 		.strings = { .w = &w, .what = HDB_KEEP_STRINGS, .has_keys = true },
 	};
 
+	if (opt->report_path)
+		TRY(rewriter_check_output(paths.in, opt->report_path, err));
 	TRY(rewriter_open(&w, paths, opt->output, work, err));
 	TRY(redact(&d, &w, err));
 	return rewriter_finish(&w, out, err);

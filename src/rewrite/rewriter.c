@@ -69,6 +69,16 @@ static int open_header(struct rewriter *w, const char *in_path, struct hdb_error
 		       hprof_find_emptied(&w->file, err);
 }
 
+int rewriter_check_output(const char *in, const char *out, struct hdb_error *err)
+{
+	if (!in || base_names_stdout(out) || !base_is_same_file(in, out))
+		return HDB_OK;
+	return hdb_fail(err, HDB_EUSAGE,
+			"%s: this is the dump to read; write to another file, because this one "
+			"would be lost",
+			out);
+}
+
 int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 		  const struct hdb_output_options *options, struct base_work *work,
 		  struct hdb_error *err)
@@ -79,6 +89,7 @@ int rewriter_open(struct rewriter *w, struct rewrite_paths paths,
 	};
 
 	memset(w, 0, sizeof(*w));
+	TRY(rewriter_check_output(paths.in, paths.out, err));
 	w->work = work;
 	w->options = options;
 	TRY(BASE_ALLOC(w->segment, SEGMENT_BYTES, "a segment", err));

@@ -53,6 +53,9 @@ struct rewriter {
 	enum hprof_version version; /* version of the output */
 };
 
+/* Fails with HDB_EUSAGE if the output would replace the dump to read. `in` may be NULL. */
+int rewriter_check_output(const char *in, const char *out, struct hdb_error *err);
+
 /*
  * Opens the dump and begins the output. Zeroes *w first. A compressed dump or a pipe is copied to a
  * scratch file. The caller must call rewriter_close, even after a failure.

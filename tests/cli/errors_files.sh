@@ -3,6 +3,8 @@ heapdb import "$DUMP" -o s.heapdb --quiet --sizes mat >/dev/null
 corpus=$HDB_ROOT/tests/corpus
 export corpus
 head -c 300000 "$DUMP" >cut.hprof
+cp "$DUMP" own.hprof
+ln -s own.hprof link.hprof
 gzip -c "$DUMP" | head -c 100000 >cut.hprof.gz
 printf 'no arrow\n' >renames
 printf 'a\n' >short.key
@@ -63,6 +65,9 @@ redact "$DUMP" r3.hprof --rename renames
 redact "$DUMP" r4.hprof --rename absent
 redact "$DUMP" r5.hprof --arrays frob
 redact "$DUMP" - --json
+strip own.hprof own.hprof --force
+redact link.hprof own.hprof --force
+redact own.hprof own2.hprof --secrets link.hprof --force
 notes add 'java.*' text
 notes add Sample ''
 notes add Sample "$long"

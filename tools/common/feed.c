@@ -138,12 +138,10 @@ bool feed_archive(const char *name, char *path, size_t size)
 bool feed_is_same(const char *a, const char *b)
 {
 	char path[2][PATH_BYTES];
-	struct stat x, y;
 
 	return strcmp(a + archive_size(a), b + archive_size(b)) == 0 &&
 	       feed_archive(a, path[0], PATH_BYTES) && feed_archive(b, path[1], PATH_BYTES) &&
-	       stat(path[0], &x) == 0 && stat(path[1], &y) == 0 && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
+	       base_is_same_file(path[0], path[1]);
 }
 
 /* Returns the name that a local copy of the dump would have. */

@@ -164,16 +164,6 @@ out:
 }
 
 /*
- * Returns whether both names refer to the same file. Returns false if either file does not exist.
- */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/*
  * Sets *yes to whether the database at the dump's default path belongs to another dump that still
  * exists. Such a database is not replaced. dump.hprof and dump.bin have the same default path.
  */
@@ -184,7 +174,7 @@ static int is_of_another(struct cli *cli, const char *db_path, const char *dump,
 	struct hdb *db = NULL;
 
 	*yes = false;
-	if (is_same_file(dump, other) || access(other, F_OK) != 0)
+	if (base_is_same_file(dump, other) || access(other, F_OK) != 0)
 		return HDB_OK;
 	TRY(cli_open(cli, db_path, NULL, 1, &db));
 	hdb_health(db, &health);
@@ -233,7 +223,7 @@ static int is_outdated(struct cli *cli, const char *db_path, const char *dump, b
 	hdb_health(db, &health);
 	if (is_kept)
 		is_other = health.dump_path &&
-			   !(is_archive ? feed_is_same : is_same_file)(dump, health.dump_path);
+			   !(is_archive ? feed_is_same : base_is_same_file)(dump, health.dump_path);
 	else if (health.stale)
 		rc = is_of_another(cli, db_path, dump, health.dump_path, &is_other);
 	if (is_other ||
