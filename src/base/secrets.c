@@ -419,20 +419,22 @@ static bool is_accepted(const struct base_secret_search *s, const struct base_se
 /* ---- names and values ---- */
 
 /*
- * Returns whether the last word of a name is "pw": pw, db.pw, DB_PW or dbPw. Without a word
- * boundary, "pw" may be the end of another word.
+ * Returns whether the last word of a name is "pw" or "pass": pw, db.pass, DB_PW or dbPass. Without
+ * a word boundary, these may be the end of another word, such as "bypass".
  */
-static bool ends_in_pw(const uint8_t *name, size_t size)
+static bool ends_in_word(const uint8_t *name, size_t size, const char *word)
 {
-	const uint8_t *pw = name + size - 2;
+	const size_t n = strlen(word);
+	const uint8_t *at = name + size - n;
 
-	return size >= 2 && strncasecmp((const char *)pw, "pw", 2) == 0 &&
-	       (size == 2 || !isalnum(pw[-1]) || (pw[0] == 'P' && islower(pw[-1])));
+	return size >= n && strncasecmp((const char *)at, word, n) == 0 &&
+	       (size == n || !isalnum(at[-1]) || (at[0] == 'P' && islower(at[-1])));
 }
 
 /*
- * Writes a name in lower case without separators, and replaces a last word "pw", which is too short
- * for the table, with "pwd". Returns its size, or 0 if it is too long.
+ * Writes a name in lower case without separators, and completes a last word "pw" or "pass", which
+ * may not be the end of another word, to "pwd" or "passwd". Returns its size, or 0 if it is too
+ * long.
  */
 static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size_t size,
 			 uint8_t out[NAME_MAX_BYTES])
@@ -444,8 +446,11 @@ static size_t plain_name(const struct base_secrets *s, const uint8_t *name, size
 	for (size_t i = 0; i < size; i++)
 		if (isalnum(name[i]))
 			out[n++] = s->fold[name[i]];
-	if (ends_in_pw(name, size))
-		out[n++] = 'd';
+	if (ends_in_word(name, size, "pass") && n + 2 < NAME_MAX_BYTES)
+		out[n++] = 'w';
+	else if (!ends_in_word(name, size, "pw"))
+		return n;
+	out[n++] = 'd';
 	return n;
 }
 
@@ -513,6 +518,30 @@ static bool is_name(const struct base_secrets *s, const uint8_t *p, size_t size)
 	return !digits && (dots > 1 || (marks && (!small || p[size - 1] == ';')));
 }
 
+/*
+ * Returns whether words separated by blanks are a text for people, such as "Enter the password" or
+ * "Invalid token", rather than a passphrase: they begin with a capital, as only the first word does,
+ * or name a secret.
+ */
+static bool is_prose(const struct base_secrets *s, const uint8_t *p, size_t size)
+{
+	size_t capitals = 0, words = 0, digits = 0, from = 0;
+
+	for (size_t i = 0; i <= size; i++) {
+		digits += i < size && isdigit(p[i]);
+		if (i < size && p[i] != ' ')
+			continue;
+		if (i == from)
+			return true;
+		capitals += isupper(p[from]) != 0;
+		words++;
+		if (base_secrets_has_name(s, (const char *)p + from, i - from))
+			return true;
+		from = i + 1;
+	}
+	return words > 1 && isupper(p[0]) && capitals < words && !digits;
+}
+
 /* Returns whether a value is a placeholder for a real value, or refers to a file. */
 static bool is_placeholder(const uint8_t *p, size_t size)
 {
@@ -524,7 +553,7 @@ static bool is_placeholder(const uint8_t *p, size_t size)
 	    p[size - 1] == ':')
 		return true;
 	for (size_t i = 0; i < size; i++) {
-		if (p[i] <= ' ' || p[i] >= 0x7f)
+		if (p[i] < ' ' || p[i] >= 0x7f)
 			return true;
 		same += p[i] == p[0];
 	}
@@ -534,8 +563,11 @@ static bool is_placeholder(const uint8_t *p, size_t size)
 	return same == size || memmem(p, size, "://", 3) || memmem(p, size, "${", 2);
 }
 
-static bool is_value_of(struct base_secret_search *s, unsigned rule, const uint8_t *p, size_t size)
+static bool is_value_of(struct base_secret_search *s, unsigned rule,
+			const struct base_secret_named *named)
 {
+	const uint8_t *p = named->value;
+	const size_t size = named->value_size;
 	unsigned distinct;
 
 	if (size < VALUE_MIN || entropy_of(p, size, &distinct) < rules[rule].entropy)
@@ -547,7 +579,8 @@ static bool is_value_of(struct base_secret_search *s, unsigned rule, const uint8
 	if (rules[rule].value && memchr(p, ' ', size))
 		return true;
 	return (rules[rule].value || size <= VALUE_MAX) && !is_placeholder(p, size) &&
-	       !is_name(s->secrets, p, size);
+	       !is_name(s->secrets, p, size) &&
+	       (named->is_array || !memchr(p, ' ', size) || !is_prose(s->secrets, p, size));
 }
 
 bool base_secrets_is_value(struct base_secret_search *s, const struct base_secret_named *named,
@@ -561,7 +594,7 @@ bool base_secrets_is_value(struct base_secret_search *s, const struct base_secre
 
 	while ((word = next_key(s->secrets, plain, n, &at, is_first))) {
 		is_first = false;
-		if (is_value_of(s, word->rule, named->value, named->value_size)) {
+		if (is_value_of(s, word->rule, named)) {
 			*rule = word->rule;
 			return true;
 		}
@@ -695,7 +728,7 @@ static bool find_value(const struct base_secret_search *s, size_t at, struct bas
 static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error *err)
 {
 	const bool is_option = s->p[at] == ' ';
-	struct base_secret_named named;
+	struct base_secret_named named = { 0 };
 	struct base_secret_hit hit = { 0 };
 	bool is_quoted;
 
@@ -704,11 +737,13 @@ static int try_setter(struct base_secret_search *s, size_t at, struct hdb_error 
 	is_quoted = find_value(s, at + 1, &named);
 	/*
 	 * An assigned expression is code and not a secret. The text that follows an option in a
-	 * sentence is a word without digits.
+	 * sentence is a word without digits. A value with blanks is only trusted in JSON.
 	 */
 	if ((!is_quoted && memchr(named.value, '(', named.value_size)) ||
 	    (is_option && !has_digit(named.value, named.value_size)) ||
-	    !base_secrets_is_value(s, &named, &hit.rule))
+	    !base_secrets_is_value(s, &named, &hit.rule) ||
+	    (!rules[hit.rule].value && memchr(named.value, ' ', named.value_size) &&
+	     named.name[named.name_size] != '"'))
 		return HDB_OK;
 	hit.text = named.value;
 	hit.size = named.value_size;

@@ -80,6 +80,7 @@ bool base_secrets_has_field(const char *class_name, const char *field, unsigned 
 struct base_secret_named {
 	const uint8_t *name, *value;
 	size_t name_size, value_size;
+	bool is_array; /* an array without a string, which does not hold text for people */
 };
 /*
  * Returns whether the value looks like the kind of secret that its name suggests. Sets *rule to the

@@ -159,15 +159,25 @@ static void test_rules(void **state)
 
 static void test_names(void **state)
 {
-	static const char *const names[] = { "password",        "spring.datasource.password",
-					     "DB_PASSWORD",     "clientSecret",
-					     "X-Auth-Token",    "aws.secretAccessKey",
-					     "DATADOG_API_KEY", "pw",
-					     "db.pw",           "DB_PW",
-					     "userPw",          "--db-password" };
+	static const char *const names[] = { "password",
+					     "spring.datasource.password",
+					     "DB_PASSWORD",
+					     "clientSecret",
+					     "X-Auth-Token",
+					     "aws.secretAccessKey",
+					     "DATADOG_API_KEY",
+					     "pw",
+					     "db.pw",
+					     "DB_PW",
+					     "userPw",
+					     "--db-password",
+					     "pass",
+					     "db.pass",
+					     "DB_PASS",
+					     "adminPass" };
 	static const char *const others[] = { "",    "passwordLength", "tokenizer", "keys",
 					      "cpw", "NOPW",           "p",         "pwLength",
-					      "w" };
+					      "w",   "bypass",         "COMPASS",   "passes" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -176,6 +186,42 @@ static void test_names(void **state)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (base_secrets_has_name(secrets, others[i], strlen(others[i])))
 			fail_msg("%s", others[i]);
+}
+
+/* A passphrase may have blanks; a text for people, in a string, is none. */
+static void test_blanks(void **state)
+{
+	static const struct {
+		const char *value;
+		bool is_array, is_secret;
+	} values[] = {
+		{ "correct horse battery", false, true },
+		{ "Correct Horse Battery", false, true },
+		{ "Correct horse 7 battery", false, true },
+		{ "Must not be empty", false, false },
+		{ "Must not be empty", true, true },
+		{ "at least one token", false, false },
+		{ "two  blanks", false, false },
+		{ "blank after ", false, false },
+		{ "${a b}", true, false },
+		{ "    ", true, false },
+		{ "line\nline", true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const struct base_secret_named named = {
+			.name = (const uint8_t *)"db.pass",
+			.name_size = 7,
+			.value = (const uint8_t *)values[i].value,
+			.value_size = strlen(values[i].value),
+			.is_array = values[i].is_array,
+		};
+		unsigned rule;
+
+		if (base_secrets_is_value(search, &named, &rule) != values[i].is_secret)
+			fail_msg("\"%s\"", values[i].value);
+	}
 }
 
 static void test_fields(void **state)
@@ -238,9 +284,8 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_rules),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_blanks),  cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_hostile),
 	};
 

@@ -32,7 +32,7 @@ END
 "${java}c" org/apache/catalina/session/StandardSession.java
 DATABASE_PASSWORD=open5esame "$java" -cp . -Xmx64m -XX:TieredStopAtLevel=1 \
 	"$HDB_ROOT/tests/java/Secrets.java" x.hprof > wanted.tsv
-[ "$(wc -l < wanted.tsv)" -ge 45 ] || fail "planted: $(cat wanted.tsv)"
+[ "$(wc -l < wanted.tsv)" -ge 47 ] || fail "planted: $(cat wanted.tsv)"
 heapdb import x.hprof -o x.heapdb --quiet > /dev/null
 heapdb secrets --db x.heapdb --limit 1000 --format tsv --columns kind,key,owner,value,copies |
 	sed "s/	'-/	-/" > found.tsv
@@ -53,7 +53,7 @@ grep -q "^session-id	id	.*	3$" found.tsv || fail "sessions: $(cat found.tsv)"
 [ "$(grep -c "Secrets" found.tsv)" -ge 23 ] || fail "owners: $(cat found.tsv)"
 [ "$(wc -l < found.tsv)" -le $(($(wc -l < wanted.tsv) + 2)) ] || fail "more than was planted: $(cat found.tsv)"
 for part in tr0ub4dor correcthorse batterystaple open5esame mountain copper violet silver walnut quartz granite marble \
-	harmless hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
+	harmless pebble saffron hunter swordfish lovelace 4111 3704 05-1120 BIPW; do
 	if grep -q "$part" found.tsv; then
 		fail "$part is shown"
 	fi

@@ -1,5 +1,5 @@
 /*
- * Holds 40 secrets of 31 kinds, each in the way programs do, and dumps its own heap.
+ * Holds 42 secrets of 31 kinds, each in the way programs do, and dumps its own heap.
  *
  *   DATABASE_PASSWORD=... java Secrets.java FILE
  *
@@ -38,6 +38,7 @@ public class Secrets {
 		final List<Object> others = new ArrayList<>();
 		final Account account = new Account();
 		String pw;
+		char[] pass;
 		byte[] raw;
 		String[] arguments;
 		List<String> command, two, harmless, linked;
@@ -138,6 +139,11 @@ public class Secrets {
 		expect("other-token", "VAULT_TOKEN");
 		vault.pw = "mountain" + "breeze" + args.length;
 		expect("password", "pw");
+		vault.pass = ("pebble" + "harbor" + args.length).toCharArray();
+		expect("password", "pass");
+		vault.settings.put("mail.password", join("pepper", " saffron ginger"));
+		expect("password", "mail.password");
+		vault.settings.put("label.password", join("Enter the", " new one"));
 		vault.settings.put("ldap.pw", "copper" + "kettle" + args.length);
 		expect("password", "ldap.pw");
 		vault.arguments = new String[] { "serve", "--db-password", "violet" + "thunder" + args.length,

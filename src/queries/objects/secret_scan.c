@@ -322,6 +322,7 @@ static int add_named(struct secret_scan *s, const struct named *named, struct hd
 	TRY(unwrap(heap, &ix, err));
 	TRY(read_value(heap, ix, &read, err));
 	value.value_size = read.size;
+	value.is_array = read.array_ix == ix;
 	/* The element after an option without a value is another option, not a value. */
 	if (named->key[0] == '-' && read.size && read.text[0] == '-')
 		return HDB_OK;
