@@ -137,7 +137,8 @@ def test_conditions():
 def test_wrong_words():
     for words, code, told in ((("run", "absent.txt", "x"), 3, "absent.txt: No such file or directory"),
                               (("run", ".", "x", "--jobs", "0"), 2, "--jobs: 0: expected a number of at least 1"),
-                              (("made", "--html", "absent/x.html"), 3, "absent/x.html: No such file or directory")):
+                              (("made", "--html", "absent/x.html"), 4, "absent/x.html: No such file or directory"),
+                              (("made", "--junit", "absent/x.xml"), 4, "absent/x.xml: No such file or directory")):
         done = command(*words)
         check(f"{words}", done.returncode == code and told in done.stderr and "Errno" not in done.stderr, done)
     if os.path.exists("/dev/full"):

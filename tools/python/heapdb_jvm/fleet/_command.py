@@ -58,8 +58,11 @@ def _report_options(parser):
 
 
 def _write(path, text):
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
+    try:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    except FileNotFoundError as error:  # the directory: a failed write, not a missing input
+        raise OSError(f"{path}: {error.strerror}") from None
 
 
 def _address(text):
