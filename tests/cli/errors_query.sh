@@ -25,6 +25,8 @@ histogram --db s.heapdb --columns nothing
 histogram --db s.heapdb --where "suspects() > 1"
 histogram --db s.heapdb --fail-if "leaks() > 1"
 histogram --db s.heapdb --where "objects >"
+histogram --db s.heapdb --where "objects > 5)"
+histogram --db s.heapdb --where "1 LIMIT 3"
 histogram --db s.heapdb --where "nothing > 1"
 dominator-tree --db s.heapdb --where "retained > 1"
 path 0x1 --db s.heapdb

@@ -90,25 +90,31 @@ static int fail_expression(struct heapsql_filter *f, int rc,
 static int prepare(struct heapsql_filter *f, const char *expression,
 		   const struct hdb_column *const *columns, struct hdb_error *err)
 {
-	sqlite3 *sqlite = f->source->sqlite;
-	/* put the expression on a line of its own, because it may end in a comment */
-	char *text = sqlite3_mprintf("SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)", expression);
-	const char *rest = "";
-	int rc, r = HDB_OK;
+	/*
+	 * Without parentheses first, so that no error quotes a parenthesis that is not in the
+	 * expression; then with parentheses, which admit no LIMIT. The expression is on a line of
+	 * its own, because it may end in a comment.
+	 */
+	static const char *const forms[] = { "SELECT 1 FROM \"" TABLE "\" AS row WHERE %s\n",
+					     "SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)" };
+	int rc = sql_add_table(f->source, TABLE, &f->def, NULL), r = HDB_OK;
 
-	if (!text)
-		return hdb_fail(err, HDB_ENOMEM, "cannot allocate memory for an expression");
-	if ((rc = sql_add_table(f->source, TABLE, &f->def, NULL)) == SQLITE_OK) {
-		(void)sql_set_guard(f->sql, true);
-		rc = sqlite3_prepare_v2(sqlite, text, -1, &f->statement, &rest);
+	(void)sql_set_guard(f->sql, true);
+	for (unsigned i = 0; rc == SQLITE_OK && r == HDB_OK && i < BASE_COUNT(forms); i++) {
+		char *text = sqlite3_mprintf(forms[i], expression);
+		const char *rest = "";
+
+		if (!text)
+			return hdb_fail(err, HDB_ENOMEM,
+					"cannot allocate memory for an expression");
+		sqlite3_finalize(f->statement);
+		rc = sqlite3_prepare_v2(f->source->sqlite, text, -1, &f->statement, &rest);
+		if (rc == SQLITE_OK && (!f->statement || rest[strspn(rest, " \t\r\n;")]))
+			r = hdb_fail(err, HDB_EUSAGE, "expected one expression, not \"%.200s\"",
+				     expression);
+		sqlite3_free(text);
 	}
-	if (rc != SQLITE_OK)
-		r = fail_expression(f, rc, columns, err);
-	else if (!f->statement || rest[strspn(rest, " \t\r\n;")])
-		r = hdb_fail(err, HDB_EUSAGE, "expected one expression, not \"%.200s\"",
-			     expression);
-	sqlite3_free(text);
-	return r;
+	return rc == SQLITE_OK ? r : fail_expression(f, rc, columns, err);
 }
 
 int heapsql_filter_open(struct heapsql *sql, const char *expression,
