@@ -120,11 +120,11 @@ enum hdb_size_model {
 	HDB_SIZES_AHAT = 3  /* the same sizes as Android's ahat */
 };
 
-/* Whether the database contains the dump. If it does, the dump file may be deleted. */
+/* Whether the database contains the dump. If so, the dump file may be deleted. */
 enum hdb_contents {
-	HDB_CONTENTS_AUTO = 0, /* refer to a plain file, and store any other dump */
+	HDB_CONTENTS_AUTO = 0, /* store the path of a plain file, and any other dump itself */
 	HDB_CONTENTS_KEEP = 1, /* store the dump, compressed */
-	HDB_CONTENTS_REFER = 2 /* refer to the file, which must be plain */
+	HDB_CONTENTS_REFER = 2 /* store only the path of the file, which must be plain */
 };
 
 struct hdb_import_options {
@@ -144,8 +144,8 @@ struct hdb_import_options {
 	int strict; /* nonzero: refuse a damaged dump */
 	int force;  /* nonzero: replace an existing database */
 	/*
-	 * if another import into the same database is running, nonzero means to wait for it, and to
-	 * return HDB_END if it succeeds; 0 means to return HDB_EIO
+	 * if another import into the same database is running, nonzero means to wait for that
+	 * import, and to return HDB_END if it succeeds; 0 means to return HDB_EIO
 	 */
 	int wait;
 	int no_sigbus_handler; /* nonzero: an unreadable page ends the process */
@@ -398,13 +398,13 @@ struct hdb_health {
 	 * missing. Borrowed until hdb_close
 	 */
 	const char *incomplete;
-	/* one line: values were removed on purpose; NULL means they were not; static */
+	/* one line if values were deliberately removed, otherwise NULL; static */
 	const char *redacted;
 	/* minimum number of bytes missing from a truncated dump, or 0 if unknown */
 	uint64_t missing_bytes;
 	uint64_t skipped_bytes; /* bytes with objects that could not be read */
 	uint64_t roots_seen;    /* root records for objects in the dump */
-	/* How the dump was imported. Use these values to import it again. */
+	/* How the dump was imported. Use these values to import the dump again. */
 	const char *dump_path; /* path at import; borrowed until hdb_close */
 	const char *layout;    /* as for import, or NULL; borrowed until hdb_close */
 	enum hdb_size_model sizes;
@@ -413,7 +413,7 @@ struct hdb_health {
 	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
 	/*
 	 * whether objects may be missing, because the dump is truncated or damaged, or lacks
-	 * packets; 0 if `incomplete` only reports what the dump does not record, or that it was
+	 * packets; 0 if `incomplete` only reports that the dump does not record some data or was
 	 * stripped
 	 */
 	int is_damaged;
@@ -807,7 +807,7 @@ HDB_API void hdb_list_close(struct hdb_list *list);
 
 /* A reference from a field, a static field or an array element. */
 struct hdb_reference {
-	uint64_t to_id; /* ID of the object to which it refers */
+	uint64_t to_id; /* ID of the object to which the reference leads */
 	/*
 	 * "next", "static cache", "<super>", "<class loader>", "<local variable>"; NULL means an
 	 * element. Borrowed until hdb_close

@@ -34,7 +34,7 @@ struct base_source {
 	int (*check)(struct base_source *src, struct hdb_error *err);
 	/*
 	 * Reports earlier failures without a system call, so that it can be called for every
-	 * object. NULL: `check` is used.
+	 * object. If NULL, `check` is used.
 	 */
 	int (*failed)(struct base_source *src, struct hdb_error *err);
 	/*

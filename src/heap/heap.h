@@ -210,7 +210,7 @@ struct heap_object {
 	uint32_t ix;
 	uint32_t class_no;
 	uint8_t kind; /* enum store_kind, with the same values as enum hdb_object_kind */
-	/* STORE_KIND_EMBEDDED for an array without a header or a flat value; otherwise 0 */
+	/* STORE_KIND_EMBEDDED for a flat value, or for an array without a header; otherwise 0 */
 	uint8_t embedded;
 	/*
 	 * for an array, its length; for a class object, the number of the class that it represents

@@ -330,7 +330,7 @@ int heap_path_place(struct heap *heap, uint32_t class_no, const char *path, stru
 
 /*
  * Reads the value at the end of a path. Only the first object is seen as an instance of a
- * superclass; objects that references lead to are seen as instances of their own classes. The
+ * superclass; objects to which references lead are seen as instances of their own classes. The
  * number of steps is limited, because a path may follow a cycle of references.
  */
 int heap_path_value_as(struct heap *heap, struct heap_as from, const char *path,

@@ -71,7 +71,7 @@ struct perfetto_type {
 
 struct perfetto_object {
 	uint64_t id;
-	uint64_t self_size; /* 0: use the object_size of its type */
+	uint64_t self_size; /* 0 means the object_size of the type */
 	struct proto proto; /* borrowed */
 	uint32_t type_no;
 	uint8_t heap; /* HeapGraphObject.HeapType */

@@ -123,8 +123,8 @@ int query_begin_filter(struct query *q, struct hdb_error *err)
 	for (size_t i = 0; i < count; i++) {
 		f->uses[q->columns[i]] = filter->uses(filter->ctx, i) != 0;
 		/*
-		 * Without the text of the condition, some queries have decided too early which
-		 * tables to build.
+		 * Some queries choose the tables to build before the condition is known, so build
+		 * the table that the condition needs.
 		 */
 		if (f->uses[q->columns[i]] && strcmp(f->columns[i]->name, retained) == 0)
 			TRY(derive_need(q->derive, STORE_RETAINED, err));

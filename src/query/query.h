@@ -184,7 +184,7 @@ struct query {
 	size_t before_count;  /* 0 unless the definition accepts earlier dumps */
 	void *state;          /* state of the query */
 	int failure;          /* first failure of a function that sets cells or facts, or 0 */
-	struct hdb_error why; /* its message, if `failure` is not 0 */
+	struct hdb_error why; /* message of this failure, if `failure` is not 0 */
 	/* number of rows without a limit, or QUERY_TOTAL_UNKNOWN */
 	uint64_t total;
 	enum analysis_population population; /* coverage.h */

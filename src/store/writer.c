@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 /*
- * Maximum size of pages kept in memory before they are written. It is small enough that they are
- * still in caches when they are written.
+ * Maximum size of pages kept in memory before they are written. The maximum is small enough that
+ * pages are still in the caches when they are written.
  */
 #define PENDING_BYTES_MAX (4u << 20)
 /*

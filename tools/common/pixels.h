@@ -10,7 +10,7 @@
 
 struct pixels {
 	uint32_t width, height;
-	unsigned pixel_bytes; /* 4: RGBA, premultiplied alpha; 2: RGB_565; 1: alpha only */
+	unsigned pixel_bytes; /* 4 for premultiplied RGBA, 2 for RGB_565, 1 for alpha only */
 	const uint8_t *bytes; /* width x height x pixel_bytes bytes; borrowed */
 };
 

@@ -120,8 +120,8 @@ uint64_t series_lost(const struct series *series);
 void series_close(struct series *series);
 
 /*
- * Format the line of a record with checksum and line feed, and parse a line without them; for
- * tests.
+ * Format the line of a record with checksum and line feed, and parse a line without checksum and
+ * line feed. For tests.
  */
 void series_write_line(struct bytes *out, const struct series_record *record);
 struct series_parser;

@@ -20,8 +20,8 @@
 /* Minimum number of points for a verdict. With fewer points, a warm-up would look like growth. */
 #define TREND_POINTS_MIN 18
 /*
- * If there are more points, they are divided into this number of groups, and the minimum of each
- * group is used.
+ * Maximum number of points examined. More points are divided into this number of groups, and the
+ * minimum of each group is used.
  */
 #define TREND_POINTS_MAX 240
 

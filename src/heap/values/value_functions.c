@@ -14,7 +14,7 @@
 
 /* Template functions for times and durations (heap_value_function in value_text.h). */
 
-/* Reads the integer at the end of a path from the object. Returns false if there is none. */
+/* Reads the integer at the end of a path from the object. Returns false if there is no integer. */
 static inline bool heap_number_at(struct heap *heap, uint32_t ix, const char *path, int64_t *out)
 {
 	return heap_path_number(heap, ix, path, out, NULL) == HDB_OK;

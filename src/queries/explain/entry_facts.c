@@ -173,7 +173,7 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 	return (has_parts && has_place && has_name) || strcmp(to.buf, "*.*.*.*") == 0;
 }
 
-/* Returns whether each number that a form replaces ends a name. */
+/* Returns whether every number that a form replaces is at the end of a name. */
 static bool is_name_form(const char *form)
 {
 	const char *place = strchr(form, '*');

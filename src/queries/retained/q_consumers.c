@@ -270,7 +270,7 @@ static int drop_small_items(struct query *q, struct consumers *s, struct hdb_err
 	return HDB_OK;
 }
 
-/* A package whose children are being visited. The first represents the top level. */
+/* A package whose children are being visited. The first package represents the top level. */
 struct open_package {
 	uint32_t level; /* level of its children */
 	struct rest rest;
