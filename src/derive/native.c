@@ -377,6 +377,14 @@ int derive_has_native(struct derive *derive, bool *has, struct hdb_error *err)
 	return HDB_OK;
 }
 
+int derive_native_counted(struct derive *derive, struct base_vec *out, struct hdb_error *err)
+{
+	bool has;
+
+	TRY(derive_has_native(derive, &has, err));
+	return has ? derive_native_sizes(derive, DERIVE_NATIVE_COUNTED, out, err) : HDB_OK;
+}
+
 int derive_native_of(struct derive *derive, uint32_t ix, uint64_t *bytes, struct hdb_error *err)
 {
 	bool has;

@@ -29,6 +29,12 @@ enum derive_native_kind { DERIVE_NATIVE_REGISTERED, DERIVE_NATIVE_ALL, DERIVE_NA
 int derive_native_sizes(struct derive *derive, enum derive_native_kind kind, struct base_vec *out,
 			struct hdb_error *err);
 
+/*
+ * Like derive_native_sizes with DERIVE_NATIVE_COUNTED, but does not search the heap if the `native`
+ * table shows that no object owns native memory. Builds this table if it is missing.
+ */
+int derive_native_counted(struct derive *derive, struct base_vec *out, struct hdb_error *err);
+
 /* Looks up one object in a list from derive_native_sizes. Returns 0 if it is not in the list. */
 uint64_t derive_native_in(const struct base_vec *sizes, uint32_t ix);
 

@@ -26,7 +26,7 @@ static int load_owners(struct query *q, struct state *s, struct hdb_error *err)
 	uint64_t sum = 0, count = 0, lost = 0, lost_bytes = 0;
 	bool is_reachable;
 
-	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &sizes, err));
+	TRY(derive_native_counted(q->derive, &sizes, err));
 	for (size_t i = 0; i < sizes.count; i++) {
 		const struct derive_native *native = base_vec_at(&sizes, struct derive_native, i);
 		struct heap_object object;

@@ -157,7 +157,7 @@ static int find_dominators(struct query *q, struct immediate *s,
 	struct finder f = { .q = q };
 
 	TRY(derive_need(q->derive, STORE_DOMINATORS, err));
-	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &native, err));
+	TRY(derive_native_counted(q->derive, &native, err));
 	TRY(BASE_ALLOC(s->groups, keys, "classes of dominators", err));
 	TRY(BASE_ALLOC(is_skipped, keys, "classes of dominators", err));
 	TRY(base_big_alloc(q->work, &idom, n * 4 + 4, "dominators", err));

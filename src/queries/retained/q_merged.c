@@ -138,7 +138,7 @@ static int open_state(struct query *q, bool is_paths, struct merged_query **out,
 	*out = s;
 	s->is_paths = is_paths;
 	analysis_merged_init(&s->merged, query_by(q), 1);
-	return derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err);
+	return derive_native_counted(q->derive, &s->native, err);
 }
 
 /* Shows the columns others and native only if some row has a value in them. */

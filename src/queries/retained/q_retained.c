@@ -316,7 +316,7 @@ static int open_retained(struct query *q, struct hdb_error *err)
 	/* the table of retained native memory is only for single objects, and for all references */
 	if (s->is_excluding || !has_object(q))
 		q->extra.retained_native = SIZE_MAX;
-	TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &s->native, err));
+	TRY(derive_native_counted(q->derive, &s->native, err));
 	TRY(BASE_ALLOC(s->answers, count, "retained sizes", err));
 	/* Resolve all names before building tables, so that an invalid name is reported at once. */
 	for (size_t i = 0; i < count; i++) {

@@ -271,7 +271,7 @@ static int open_finalizers(struct query *q, struct hdb_error *err)
 	 */
 	if (!f->is_list) {
 		q->extra.retained_native = SIZE_MAX;
-		TRY(derive_native_sizes(q->derive, DERIVE_NATIVE_COUNTED, &f->native, err));
+		TRY(derive_native_counted(q->derive, &f->native, err));
 	}
 	TRY(analysis_references_read(&q->session, &f->list, err));
 	TRY(analysis_references_levels(&q->session, &f->list, NULL, err));

@@ -309,7 +309,7 @@ static int garbage_tops(const struct session *session, struct base_vec *tops, st
 	BASE_SCOPED(base_big_free) struct base_big is_top = { 0 };
 
 	TRY(heap_load_classes(session->heap, err));
-	TRY(derive_native_sizes(session->derive, DERIVE_NATIVE_COUNTED, &g.native, err));
+	TRY(derive_native_counted(session->derive, &g.native, err));
 	TRY(load_garbage(&g, err));
 	TRY(base_big_alloc(session->work, &is_top, g.count + 1, "unreachable objects", err));
 	base_stage(session->work, "sorting garbage", g.count, "objects");
