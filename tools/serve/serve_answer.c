@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/scope.h"
 #include "common/answer.h"
-#include "common/door_rows.h"
 #include "export/export.h"
 
 #include <assert.h>
@@ -85,7 +84,6 @@ static int put_answer(const struct serve_means *means, struct serve_job *job, st
 
 int serve_query(const struct serve_means *means, struct serve_job *job)
 {
-	struct hdb *before[SERVE_DATABASES_MAX];
 	struct hdb_query_args args = {
 		.struct_size = sizeof(args),
 		.targets = job->targets,
@@ -97,18 +95,18 @@ int serve_query(const struct serve_means *means, struct serve_job *job)
 		.before_count = job->before_count,
 	};
 	struct answer answer = { .args = &args, .err = &job->err };
-	DOOR_ROWS *rows = NULL;
 
 	assert(job->spec);
 	assert(job->database < means->options->database_count);
 	assert(job->before_count <= SERVE_DATABASES_MAX);
 	for (size_t i = 0; i < job->before_count; i++)
-		before[i] = means->databases[job->before[i]];
+		job->others[i] = means->databases[job->before[i]];
 	if (job->before_count > 0)
-		args.before = before;
-	TRY(hdb_query(means->databases[job->database], job->spec->name, &args, &rows, &job->err));
+		args.before = job->others;
+	TRY(hdb_query(means->databases[job->database], job->spec->name, &args, &job->opened,
+		      &job->err));
 	answer.name = job->spec->name;
-	answer.rows = rows;
+	answer.rows = job->opened;
 	return put_answer(means, job, &answer);
 }
 

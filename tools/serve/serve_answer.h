@@ -23,7 +23,7 @@ struct serve_means {
 
 /*
  * Write the rows of job->spec or of job->statement to job->fd. Returns HDB_OK even if an answer for
- * the page ends with an error in its JSON.
+ * the page ends with an error in its JSON. The worker must close job->opened.
  */
 int serve_query(const struct serve_means *means, struct serve_job *job);
 int serve_sql(const struct serve_means *means, struct serve_job *job);

@@ -66,15 +66,18 @@ struct serve_job *serve_job_new(void)
 {
 	struct serve_job *job = calloc(1, sizeof(*job));
 
-	if (job)
+	if (job) {
 		job->fd = job->client = -1;
+		job->users = 1;
+	}
 	return job;
 }
 
 void serve_job_free(struct serve_job *job)
 {
-	if (!job)
+	if (!job || atomic_fetch_sub(&job->users, 1) > 1)
 		return;
+	assert(!job->opened);
 	for (size_t i = 0; i < job->string_count; i++)
 		free(job->strings[i]);
 	if (job->fd >= 0)
@@ -229,14 +232,17 @@ static int answer(struct worker *w, struct serve_job *job)
 }
 
 /*
- * Returns the next request for the page's initial views, or NULL if no request is left. Called only
- * when no client is waiting.
+ * Returns the next request for the page's initial views. Returns NULL if no request is left or a
+ * client is waiting for an answer.
  */
 static struct serve_job *take_warm(struct serve_jobs *jobs)
 {
 	struct serve_job *job = NULL;
+	bool is_idle = !jobs->first;
 
-	if (!jobs->is_warming && !jobs->is_stopping)
+	for (size_t i = 0; i < jobs->worker_count && is_idle; i++)
+		is_idle = !jobs->workers[i].job;
+	if (is_idle && !jobs->is_warming && !jobs->is_stopping)
 		job = serve_warm_job(jobs->warmed, jobs->options->database_count);
 	if (job) {
 		job->key = serve_cache_key(job);
@@ -246,14 +252,19 @@ static struct serve_job *take_warm(struct serve_jobs *jobs)
 	return job;
 }
 
+/* Returns whether two jobs have the same answer. */
+static bool is_same(const struct serve_job *a, const struct serve_job *b)
+{
+	return a->key && b->key && !a->object && strcmp(a->key, b->key) == 0;
+}
+
 /* Returns whether a worker is already answering the same request. */
 static bool is_being_answered(const struct serve_jobs *jobs, const struct serve_job *job)
 {
 	for (size_t i = 0; i < jobs->worker_count; i++) {
 		const struct serve_job *other = jobs->workers[i].job;
 
-		if (other && other->key && job->key && !job->object &&
-		    strcmp(other->key, job->key) == 0)
+		if (other && is_same(job, other))
 			return true;
 	}
 	return false;
@@ -294,7 +305,7 @@ static struct serve_job *take(struct worker *w)
 	pthread_mutex_lock(&jobs->lock);
 	w->job = NULL;
 	while ((job = take_waiting(jobs)) == NULL && !jobs->is_stopping) {
-		job = jobs->first ? NULL : take_warm(jobs);
+		job = take_warm(jobs);
 		if (job)
 			break;
 		pthread_cond_wait(&jobs->wake, &jobs->lock);
@@ -324,6 +335,7 @@ static void *work(void *ctx)
 		pthread_mutex_lock(&w->jobs->lock);
 		assert(w->job == job && job->state == SERVE_RUNNING);
 		w->job = NULL;
+		job->users++;
 		job->result = r;
 		job->state = SERVE_DONE;
 		if (!job->done) {
@@ -337,6 +349,13 @@ static void *work(void *ctx)
 			job->done(job);
 		else
 			serve_job_free(job);
+		/*
+		 * Closing rows may store the answer in the database, for which the client does not
+		 * have to wait.
+		 */
+		hdb_rows_close(job->opened);
+		job->opened = NULL;
+		serve_job_free(job);
 	}
 	return NULL;
 }
@@ -449,21 +468,28 @@ void serve_jobs_stop(struct serve_jobs *jobs)
 	free(jobs);
 }
 
-/* If all workers are busy and one of them only fills the cache, interrupts this worker. */
-static void make_way(struct serve_jobs *jobs, const struct serve_job *job)
+/* Interrupts the job that fills the cache, unless a client is waiting for the same answer. */
+static void stop_warming(struct serve_jobs *jobs)
 {
-	struct worker *warming = NULL;
-
 	for (size_t i = 0; i < jobs->worker_count; i++) {
 		struct worker *w = &jobs->workers[i];
+		const struct serve_job *job = jobs->first;
 
-		if (!w->job)
-			return;
-		if (!w->job->done)
-			warming = w;
+		if (!w->job || w->job->done)
+			continue;
+		while (job && !is_same(job, w->job))
+			job = job->next;
+		if (!job)
+			base_flag_set(&w->cancel, 1);
 	}
-	if (warming && !is_being_answered(jobs, job))
-		base_flag_set(&warming->cancel, 1);
+}
+
+static bool is_every_worker_busy(const struct serve_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->worker_count; i++)
+		if (!jobs->workers[i].job)
+			return false;
+	return true;
 }
 
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
@@ -486,7 +512,8 @@ bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job)
 		jobs->last = job;
 		jobs->waiting++;
 		assert(jobs->first && jobs->waiting <= SERVE_WAITING_MAX);
-		make_way(jobs, job);
+		if (is_every_worker_busy(jobs))
+			stop_warming(jobs);
 		pthread_cond_signal(&jobs->wake);
 	}
 	pthread_mutex_unlock(&jobs->lock);
@@ -530,6 +557,7 @@ static void take_left(struct serve_jobs *jobs, struct serve_job **left)
 void serve_jobs_watch(struct serve_jobs *jobs)
 {
 	struct serve_job *left = NULL, *next;
+	bool is_slow = false;
 
 	pthread_mutex_lock(&jobs->lock);
 	for (size_t i = 0; i < jobs->worker_count; i++) {
@@ -540,9 +568,13 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 		if (!w->job)
 			continue;
 		w->is_late |= base_now_ms() - w->began_ms > most * 1000;
+		is_slow |= w->job->done && base_now_ms() - w->began_ms > SERVE_SLOW_ANSWER_MS;
 		if (w->is_late || is_left(w->job))
 			base_flag_set(&w->cancel, 1);
 	}
+	/* The processors are needed for the client's answer. */
+	if (is_slow)
+		stop_warming(jobs);
 	take_left(jobs, &left);
 	pthread_mutex_unlock(&jobs->lock);
 	for (; left; left = next) {

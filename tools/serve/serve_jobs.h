@@ -28,6 +28,9 @@
 #define SERVE_PIXELS_MAX ((uint64_t)16 << 20)
 #define SERVE_ID_SIZE 40
 
+/* Milliseconds until a client's request interrupts a job that fills the cache. */
+#define SERVE_SLOW_ANSWER_MS 50
+
 /* Maximum number of queued requests. Further requests are rejected. */
 #define SERVE_WAITING_MAX 64
 
@@ -89,8 +92,11 @@ struct serve_job {
 				 * NULL */
 
 	/* For the workers only. */
-	uint64_t size; /* its share of *held */
-	char *key;     /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
+	_Atomic unsigned users;  /* number of calls of serve_job_free until the job is freed */
+	struct hdb_rows *opened; /* closed after the answer was delivered; owned */
+	struct hdb *others[SERVE_DATABASES_MAX]; /* handles of `before`; borrowed */
+	uint64_t size;                           /* its share of *held */
+	char *key; /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;
@@ -115,8 +121,8 @@ void serve_jobs_stop(struct serve_jobs *jobs);
 bool serve_jobs_add(struct serve_jobs *jobs, struct serve_job *job);
 
 /*
- * Cancels jobs that run too long, and jobs whose clients have disconnected. Must be called
- * periodically.
+ * Cancels jobs that run too long, jobs whose clients have disconnected, and jobs that fill the
+ * cache while a client is waiting. Must be called periodically.
  */
 void serve_jobs_watch(struct serve_jobs *jobs);
 
@@ -149,7 +155,7 @@ bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
 bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database);
 
 struct serve_job *serve_job_new(void);
-/* Frees a job and closes its file. NULL is allowed. */
+/* Frees a job and closes its file, once its worker does not need it. NULL is allowed. */
 void serve_job_free(struct serve_job *job);
 
 #endif
