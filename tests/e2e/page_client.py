@@ -1049,10 +1049,17 @@ def slow_processor():
 def first_rows():
     """First rows first: objects before they are sorted, kinds of waste as they are counted; both are marked as
     incomplete."""
-    browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.instances.*sort=retained/.test(String(url)) ? new Promise(done => { window.sorted = () => done(real(url, more)); }) : real(url, more);
+    browser.run("""window.real = window.fetch; window.order = []; window.fetch = (url, more) => {
+            if (!/query.instances/.test(String(url))) return real(url, more);
+            if (!/sort=retained/.test(String(url))) { order.push('quick'); return real(url, more).finally(() => order.push('answered')); }
+            order.push('slow');
+            more.signal.addEventListener('abort', () => order.push('stopped'));
+            return new Promise(done => { window.sorted = () => done(real(url, more)); });
+        };
         location.hash = '#/class?target=java.lang.String&db=1'; 1""")
     check("first rows are there before they are in order", browser.until("document.querySelectorAll('main tbody td a').length > 50 && [...document.querySelectorAll('main .mark')].some(m => m.innerText.startsWith('Not in order yet: these objects '))"))
     check("of many", "100 of many rows" in text("main .count"))
+    check(f"a slow query waits for the first rows: {browser.run('order.join()')}", browser.until("order.join() === 'slow,stopped,quick,answered,slow'"))
     browser.run("window.fetch = window.real; sorted(); 1")
     check("then all are, and no mark", browser.until("!document.querySelector('main').innerText.includes('Not in order') && document.querySelector('main .count')?.innerText.startsWith('1,000 of ')"))
     browser.run("""window.real = window.fetch; window.fetch = (url, more) => /query.merged-paths.*target=java/.test(String(url)) ? new Promise(done => { window.merged = () => done(real(url, more)); }) : real(url, more);

@@ -115,7 +115,8 @@ export function useAnswers(query: string, all: Params[]): (Answer | null | undef
 
 // Like useAnswer, but returns the previous answer of the same kind until the new one arrives, so that the layout does
 // not jump.
-export function usePrevious(query: string, params: Params, kind: string): Reply & { late: boolean } {
+export type Previous = Reply & { late: boolean };
+export function usePrevious(query: string, params: Params, kind: string): Previous {
   const reply = useAnswer(query, params),
     before = useRef<{ kind: string; answer: Answer } | null>(null);
   if (reply.answer) before.current = { kind, answer: reply.answer };

@@ -1,7 +1,7 @@
 // QueryTable: a table whose rows come from a query, sorted and filtered by the server.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Answer, ask, Column, Params, report, Row } from "./api";
-import { Mark, Marks, Nearest, useAnswer, usePrevious, Wait } from "./asking";
+import { Mark, Marks, Nearest, Previous, useAnswer, usePrevious, Wait } from "./asking";
 import { AT_LEAST } from "./columns";
 import { Links } from "./line";
 import { dateOf } from "./objects";
@@ -101,19 +101,18 @@ const isOrdered = (rows: Row[], name?: string): boolean =>
 
 // ---- first rows ----
 
-const SLOW = 300, // milliseconds before the quick answer is requested
+const SLOW = 100, // milliseconds before the quick answer is requested instead
   FIRST = "100";
 
-// Quick answers that are shown while a slow one is computed, by query: what they lack, and their parameters.
-const QUICK: Record<string, { lacks: string; params(p: Params, one?: string): Params | undefined }> = {
+// Quick answers that are shown before a slow one is computed, by query: what they lack, and their parameters.
+const QUICK: Record<string, { lacks: string; params(p: Params, one: string): Params | undefined }> = {
   instances: {
     lacks: "Not in order yet: these objects are in the order of the dump.",
     params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST }),
   },
   "merged-paths": {
     lacks: "Not complete yet: this is the path of one object; the other paths are being added.",
-    params: (p, one) =>
-      one === undefined ? undefined : { ...p, sort: undefined, limit: FIRST, target: one, subclasses: undefined },
+    params: (p, one) => ({ ...p, sort: undefined, limit: FIRST, target: one, subclasses: undefined }),
   },
   duplicates: {
     lacks: "Not complete yet: heapdb is still looking for the holders of these strings or arrays.",
@@ -121,22 +120,39 @@ const QUICK: Record<string, { lacks: string; params(p: Params, one?: string): Pa
   },
 };
 
-// The quick answer, once a slow one has taken a while.
-function useFirstRows(query: string, params: Params, isWaiting: boolean): Answer | undefined {
-  const key = JSON.stringify(params),
+// The answer to a query, and the quick answer to show until it arrives. A slow query waits for the quick answer, so that
+// they do not compete for processors.
+function useFirstRows(query: string, params: Params, limit: string, kind: string): { reply: Previous; first?: Answer } {
+  const key = query + JSON.stringify(params),
     [slow, setSlow] = useState(""),
-    isSlow = query in QUICK && params.filter === undefined && !String(params.target).startsWith("0x");
+    [told, setTold] = useState(""),
+    isSlow = slow === key,
+    isHeld = isSlow && told !== key,
+    { db, target } = params;
+  const reply = usePrevious(isHeld ? "" : query, { ...params, limit }, kind),
+    needsOne = query === "merged-paths",
+    hasQuick = !report && params.filter === undefined && !String(target).startsWith("0x"),
+    isWaiting = hasQuick && !reply.answer && !reply.error && QUICK[query]?.params(params, "") !== undefined;
   useEffect(() => {
-    if (!isWaiting || !isSlow) return;
+    if (!isWaiting || isSlow) return;
     const timer = setTimeout(() => setSlow(key), SLOW);
     return () => clearTimeout(timer);
   }, [key, isWaiting, isSlow]);
-  const isRequested = isWaiting && isSlow && slow === key,
-    { db, target } = params;
-  const one = useAnswer(isRequested && query === "merged-paths" ? "instances" : "", { db, target, limit: "1" }).answer
-    ?.rows[0]?.id;
-  const quick = isRequested ? QUICK[query].params(params, one ? String(one) : undefined) : undefined;
-  return useAnswer(quick ? query : "", quick ?? {}).answer;
+  const one = useAnswer(isSlow && needsOne ? "instances" : "", { db, target, limit: "1" }),
+    id = one.answer?.rows[0]?.id,
+    quick = isSlow && (!needsOne || id) ? QUICK[query].params(params, String(id)) : undefined,
+    first = useAnswer(quick ? query : "", quick ?? {}),
+    held = quick ? first : one,
+    // A class without objects has no path, and a failure of the quick answer says nothing of the other.
+    isOver = first.answer !== undefined || held.code !== undefined || (one.answer !== undefined && !id);
+  useEffect(() => {
+    if (isHeld && isOver) setTold(key);
+  }, [isHeld, isOver, key]);
+  return {
+    // It may have arrived just when the quick answer was requested.
+    reply: isHeld && !reply.answer ? { ...held, answer: undefined, late: false } : reply,
+    first: isSlow && isWaiting ? first.answer : undefined,
+  };
 }
 
 // A sum with its name, on one line.
@@ -150,9 +166,8 @@ export function QueryTable(props: QueryTableProps) {
     { filter, rememberTotal } = useFilter(sortKey !== undefined),
     sort = (sortKey ? readRoute().params[sortKey] : undefined) ?? (props.params.sort as string | undefined);
   const params = { ...props.params, sort, filter: filter.text.trim() || undefined },
-    reply = usePrevious(query, { ...params, limit: String(limit) }, query + JSON.stringify(props.params));
-  const first = useFirstRows(query, params, !report && !reply.answer && !reply.error),
-    isFirst = !reply.answer && !reply.error && first !== undefined,
+    { reply, first } = useFirstRows(query, params, String(limit), query + JSON.stringify(props.params));
+  const isFirst = !reply.answer && !reply.error && first !== undefined,
     answer = reply.answer ?? (isFirst ? first : undefined),
     target = props.params.target;
   const columns = useMemo(() => describedColumns(answer, props), [answer]);

@@ -58,21 +58,25 @@ const free = (name: string) => {
   );
 };
 
-// The holders of 100,000 contents take half a minute on a large heap, and the answer is too large to be stored.
+// In this order, quick queries first. The holders of 100,000 contents take half a minute on a large heap, and the answer
+// is too large to be stored.
 const questions: [string, Params][] = [
-  ["duplicates", { limit: "1000" }],
-  ["duplicates", { arrays: "1", limit: "1000" }],
-  ["collections", { limit: "10000" }],
-  ["collections", { by: "size", limit: "1000" }],
   ["arrays", { limit: "10000" }],
   ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1000" }]),
+  ["collections", { limit: "10000" }],
+  ["collections", { by: "size", limit: "1000" }],
+  ["duplicates", { arrays: "1", limit: "1000" }],
+  ["duplicates", { limit: "1000" }],
 ];
+const TEXTS = questions.length - 1;
 
 // An answer; null if the query failed, undefined while it is running.
 type Result = Answer | null | undefined;
 
 function kindsOf(answers: Result[], builders: Result[]): Kind[] {
-  const [texts, copies, collections, sizes, arrays, ...boxes] = answers;
+  const boxes = answers.slice(1, BOXES.length + 1),
+    [collections, sizes, copies, texts] = answers.slice(BOXES.length + 1),
+    arrays = answers[0];
   const none = sizes?.rows.find((r) => r.size === 0),
     plain = (arrays?.rows ?? []).filter((r) => isPlain(r.class));
   // Arrays of strings are already counted with the strings.
@@ -211,7 +215,8 @@ function sumOf(kinds: Kind[], texts: Result): number {
   );
 }
 
-const SLOW = 800; // milliseconds before partial results are shown
+const SLOW = 400, // milliseconds before partial results are shown
+  TOGETHER = 2; // queries that run at the same time, so that the first results appear early
 
 // Runs all queries. Results are shown together if they arrive quickly, so that the table does not jump; otherwise as
 // they arrive.
@@ -221,19 +226,24 @@ function useAll(list: [string, Params][], key: string): { answers: Result[]; the
   useEffect(() => {
     let live = true;
     const answers: Result[] = list.map(() => undefined),
-      running: Question[] = list.map(([query, params]) => ask(query, params));
+      running: Question[] = [];
     const notify = (part: { isSlow?: boolean }) => {
       const there = answers.filter((a) => a !== undefined).length;
       if (live) set((old) => ({ ...(old.key === key ? old : none), answers: answers.slice(), there, ...part }));
     };
     const timer = setTimeout(() => notify({ isSlow: true }), SLOW);
-    running.forEach((q, i) => {
+    const start = () => {
+      const i = running.length;
+      if (!live || i === list.length) return;
       const known = (a: Answer | null) => {
         answers[i] = a;
         notify({});
+        start();
       };
-      q.answer.then(known, () => known(null));
-    });
+      running.push(ask(...list[i]));
+      running[i].answer.then(known, () => known(null));
+    };
+    for (let i = 0; i < TOGETHER; i++) start();
     return () => {
       live = false;
       clearTimeout(timer);
@@ -284,7 +294,7 @@ export function WasteSum({ db }: { db?: string }) {
       answers.slice(0, questions.length),
       BUILDERS.map((name) => (loaded.includes(name) ? answers[questions.length + loaded.indexOf(name)] : null)),
     ),
-    sum = sumOf(kinds, answers[0]),
+    sum = sumOf(kinds, answers[TEXTS]),
     most = Math.max(1, ...kinds.map((k) => k.saved));
   const share = (n: number) => (heap ? percent((100 * n) / heap) : "");
   return (
