@@ -73,19 +73,27 @@ struct serve_job *serve_job_new(void)
 	return job;
 }
 
-void serve_job_free(struct serve_job *job)
+/* Frees a job if neither its worker nor its client needs it any more. */
+static void release(struct serve_job *job)
 {
-	if (!job || atomic_fetch_sub(&job->users, 1) > 1)
+	if (atomic_fetch_sub(&job->users, 1) > 1)
 		return;
 	assert(!job->opened);
 	for (size_t i = 0; i < job->string_count; i++)
 		free(job->strings[i]);
+	free(job->key);
+	free(job);
+}
+
+void serve_job_free(struct serve_job *job)
+{
+	if (!job)
+		return;
 	if (job->fd >= 0)
 		close(job->fd);
 	if (job->size > 0)
 		atomic_fetch_sub(job->held, job->size);
-	free(job->key);
-	free(job);
+	release(job);
 }
 
 /* Stores the progress of a job. Called on the worker's thread. */
@@ -355,7 +363,7 @@ static void *work(void *ctx)
 		 */
 		hdb_rows_close(job->opened);
 		job->opened = NULL;
-		serve_job_free(job);
+		release(job);
 	}
 	return NULL;
 }

@@ -92,8 +92,8 @@ struct serve_job {
 				 * NULL */
 
 	/* For the workers only. */
-	_Atomic unsigned users;  /* number of calls of serve_job_free until the job is freed */
-	struct hdb_rows *opened; /* closed after the answer was delivered; owned */
+	_Atomic unsigned users;                  /* worker and client: the last one frees the job */
+	struct hdb_rows *opened;                 /* closed after the answer was delivered; owned */
 	struct hdb *others[SERVE_DATABASES_MAX]; /* handles of `before`; borrowed */
 	uint64_t size;                           /* its share of *held */
 	char *key; /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
@@ -155,7 +155,7 @@ bool serve_jobs_is_android(const struct serve_jobs *jobs, size_t database);
 bool serve_jobs_is_replaced(const struct serve_jobs *jobs, size_t database);
 
 struct serve_job *serve_job_new(void);
-/* Frees a job and closes its file, once its worker does not need it. NULL is allowed. */
+/* Closes a job's file, and frees the job once its worker does not need it. NULL is allowed. */
 void serve_job_free(struct serve_job *job);
 
 #endif
