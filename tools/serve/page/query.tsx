@@ -120,8 +120,8 @@ const QUICK: Record<string, { lacks: string; params(p: Params, one: string): Par
   },
 };
 
-// The answer to a query, and the quick answer to show until it arrives. A slow query waits for the quick answer, so that
-// they do not compete for processors.
+// The answer to a query, and the quick answer to show until it arrives. A slow query waits for the quick answer, so
+// that they do not compete for processors.
 function useFirstRows(query: string, params: Params, limit: string, kind: string): { reply: Previous; first?: Answer } {
   const key = query + JSON.stringify(params),
     [slow, setSlow] = useState(""),

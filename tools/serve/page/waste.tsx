@@ -58,8 +58,8 @@ const free = (name: string) => {
   );
 };
 
-// In this order, quick queries first. The holders of 100,000 contents take half a minute on a large heap, and the answer
-// is too large to be stored.
+// In this order, quick queries first. The holders of 100,000 contents take half a minute on a large heap, and the
+// answer is too large to be stored.
 const questions: [string, Params][] = [
   ["arrays", { limit: "10000" }],
   ...BOXES.map((name): [string, Params] => ["group-by-value", { target: `java.lang.${name}`, limit: "1000" }]),
