@@ -55,8 +55,7 @@ static const char *const open_states[] = { "pending", "waiting", "queued",   "in
 					   "running", "started", "not_ended" };
 
 /* Names of numeric fields that count the uses of a value. */
-static const char *const use_count_fields[] = { "count",    "hits",     "uses",
-						"usecount", "hitcount", "total" };
+static const char *const use_count_fields[] = { "count", "hits", "uses", "usecount", "hitcount" };
 
 static bool is_one_of(const char *name, const char *const *list, size_t count)
 {
@@ -194,7 +193,7 @@ static void describe_key_field(struct looking *l, const struct share *s, struct 
 
 void entry_set_kinds(struct looking *l, const struct share *s, struct explain_facts *out)
 {
-	const struct value_field *field;
+	struct value_field *field;
 
 	if (s->most->level >= KEY_LEVEL) {
 		describe_key_field(l, s, out);
@@ -202,6 +201,7 @@ void entry_set_kinds(struct looking *l, const struct share *s, struct explain_fa
 	}
 	assert(s->most->level >= NUMBER_LEVEL);
 	field = &l->fields[s->most->level - NUMBER_LEVEL];
+	field->kinds = (uint32_t)s->kinds;
 	if (s->most->hash != 1 || !is_most(l, s->count) ||
 	    !IS_ONE_OF(field->name, use_count_fields))
 		return;

@@ -61,8 +61,8 @@ struct value_field {
 	uint64_t bytes;
 	uint32_t class_no; /* class of the first referenced object */
 	uint8_t type;      /* HPROF type */
-	/* number of values, and number of values that are 0 or null */
-	uint32_t values, unset;
+	/* number of values, of values that are 0 or null, and of different numbers */
+	uint32_t values, unset, kinds;
 };
 
 /* A field of the keys. */

@@ -41,6 +41,21 @@ static const struct {
 	{ "retries", TIME_TRIES },     { "retrycount", TIME_TRIES },
 };
 
+/*
+ * Returns whether a name means a day. The day on which a contract or a passport expires belongs to
+ * the application's domain, like a date of birth.
+ */
+static bool is_day_name(const char *name)
+{
+	static const char *const ends[] = { "Date", "_date", "On", "Day", "Month", "Year" };
+	const size_t size = strlen(name);
+
+	for (size_t i = 0; i < BASE_COUNT(ends); i++)
+		if (size > strlen(ends[i]) && strcmp(name + size - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
 enum time_kind entry_time_kind(const char *name)
 {
 	const size_t size = strlen(name);
@@ -50,7 +65,9 @@ enum time_kind entry_time_kind(const char *name)
 		lower[i] = (char)tolower((unsigned char)name[i]);
 	for (size_t i = 0; i < BASE_COUNT(times); i++)
 		if (strstr(lower, times[i].part))
-			return (enum time_kind)times[i].kind;
+			return times[i].kind == TIME_EXPIRY && is_day_name(name) ?
+				       TIME_NONE :
+				       (enum time_kind)times[i].kind;
 	return strcmp(name, "at") == 0 || (size > 2 && strcmp(name + size - 2, "At") == 0) ?
 		       TIME_BEGIN :
 		       TIME_NONE;
@@ -188,7 +205,7 @@ static void set_versions(const struct looking *l, const struct value_field *fiel
 {
 	const uint64_t span = field->newest_ms - field->oldest_ms;
 
-	if (field->points * 10 < l->entries * 9 || span < entries / 2 || span > entries * 2)
+	if (field->kinds * 10 < l->entries * 9 || span < entries / 2 || span > entries * 2)
 		return;
 	entry_set_field(l, field, EXPLAIN_FACT_version_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_first_version, (double)field->oldest_ms);
