@@ -98,7 +98,7 @@ smallmaps|Causes$Graph.attributes (static) holds 30,000|have few elements (HashM
 tenantqueue|holds 9,000 elements of a ConcurrentLinkedQueue|It belongs to the map entry tenant-17
 allof|Causes$Requests.pending (static)|have not completed: 1.
 deepcauses|Causes.kept (static)|It is 30,000 exceptions (Exception)
-labels|Causes$Meters.all (static) holds 60,000|(Causes$Meter.count is 1). The keys (Causes$MeterId) combine
+labels|Causes$Meters.all (static) holds 60,000|Causes$Meter.count is 1. The keys (Causes$MeterId) combine
 entities|Causes$Unit.entities (static) holds 12,000|No entry was ever removed from the LinkedHashMap.
 answers|Causes$Results.all (static) holds 12,000|The 12,000 CompletableFutures are completed
 states|Causes$Undos.states (static) holds|versions of the same collection
