@@ -173,13 +173,18 @@ static bool form_of(const char *text, uint64_t varied, struct base_text to)
 	return (has_parts && has_place && has_name) || strcmp(to.buf, "*.*.*.*") == 0;
 }
 
-/* Returns whether every number that a form replaces is at the end of a name. */
+/*
+ * Returns whether a form is that of names: each number ends a name, or is part of a key such as
+ * "screen.12.text.3" of a table of texts. Other forms are those of paths, queries and statements.
+ */
 static bool is_name_form(const char *form)
 {
 	const char *place = strchr(form, '*');
 
 	if (!place)
 		return false;
+	if (!strpbrk(form, "/=?&( ") && strcmp(form, "*.*.*.*") != 0)
+		return true;
 	for (; place; place = strchr(place + 1, '*'))
 		if (place == form || !is_word_byte(place[-1]))
 			return false;
@@ -319,9 +324,14 @@ static int add_key_field(struct looking *l, uint32_t no, const struct heap_field
 {
 	struct key_field *field = &l->key_fields[no];
 
+	/* the fields of a reference, and the outer object, are not parts of a key */
+	if (!entry_is_own(l->session->heap, at->declaring_no))
+		return HDB_OK;
 	if (!field->name[0])
 		TRY(heap_text(l->session->heap, at->field.name_text, field->name,
 			      sizeof(field->name), err));
+	if (strncmp(field->name, "this$", 5) == 0)
+		return HDB_OK;
 	/* the value is an object's ID rather than the hash of a string */
 	field->is_opaque |= at->value.type == HPROF_OBJECT && part && part == at->value.bits;
 	return entry_add(l, KEY_LEVEL + no, HEAP_NONE, part, err);
@@ -759,8 +769,9 @@ static void set_heaviest(const struct looking *l, const struct value_field *most
 {
 	struct heap *heap = l->session->heap;
 
-	/* Report the field only if nearly all entries have it. */
-	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19)
+	/* Report the field only if nearly all entries have it and it retains half of them. */
+	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19 ||
+	    most->bytes * 2 < l->weighed_bytes)
 		return;
 	entry_set_field(l, most, EXPLAIN_FACT_field, out);
 	explain_fact_set(out, EXPLAIN_FACT_field_percent,
@@ -775,6 +786,9 @@ static void set_heaviest(const struct looking *l, const struct value_field *most
 		entry_is_own(heap, l->value_class) &&
 			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
 			!strchr(heap_class_name(heap, most->class_no), '[') &&
+			/* what an AtomicReference refers to takes the memory, not the AtomicReference */
+			strcmp(heap_class_name(heap, most->class_no),
+			       "java.util.concurrent.atomic.AtomicReference") != 0 &&
 			!heap_collection_rule(heap, most->class_no) &&
 			strcmp(heap_class_name(heap, most->class_no), "java.lang.String") != 0);
 }
@@ -805,6 +819,8 @@ static void set_fields(const struct looking *l, uint64_t entries, struct explain
 	}
 	if (l->dates.points)
 		entry_set_dates(l, out);
+	explain_fact_set(out, EXPLAIN_FACT_emptied_percent,
+			 (double)l->emptied * 100 / (double)l->entries);
 	if (l->value_class != HEAP_NONE)
 		explain_fact_text(out, EXPLAIN_FACT_value_kind,
 				  heap_class_name(heap, l->value_class));

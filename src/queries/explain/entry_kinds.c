@@ -141,11 +141,25 @@ static int read_entries(struct looking *l, uint32_t ix, struct glance *out, stru
 	return r < 0 ? r : HDB_OK;
 }
 
+/* Counts an empty collection that has room for elements, because it had some. */
+static int count_emptied(struct looking *l, uint32_t ix, struct hdb_error *err)
+{
+	struct heap_collection c;
+	uint64_t budget = 1;
+
+	TRY_FOUND(heap_collection_open(l->session->heap, ix, &c, err));
+	if (!c.has_size)
+		TRY_FOUND(heap_collection_count(l->session->heap, &c, &budget, err));
+	l->emptied += !c.size && c.has_capacity && c.capacity;
+	return HDB_OK;
+}
+
 int entry_add_collection(struct looking *l, uint32_t ix, struct hdb_error *err)
 {
 	struct glance now;
 	size_t same = 0;
 
+	TRY(count_emptied(l, ix, err));
 	if (l->compared >= COMPARED_MAX || !l->slots_left)
 		return HDB_OK;
 	TRY(read_entries(l, ix, &now, err));

@@ -122,6 +122,7 @@ struct looking {
 	 * entries with the previous collection
 	 */
 	uint32_t compared, alike;
+	uint32_t emptied; /* number of values that are empty collections but had elements */
 	uint64_t previous[ENTRIES_COMPARED]; /* entries of the previous collection */
 	size_t previous_count;
 	uint64_t slots_left;      /* number of slots of collections that may still be read */

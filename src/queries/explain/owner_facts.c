@@ -71,6 +71,9 @@ static const char *const unit_words[] = { "byte",   "maxmb",  "maxkb", "sizemb",
 static const char *const entry_words[] = { "maximum",  "max",    "limit",   "capacity", "bound",
 					   "elements", "number", "entries", "items",    "count",
 					   "size",     "cache",  "of",      "m",        NULL };
+/* Words for the collection itself before a word such as "Config": "cacheConfig", "mapSettings". */
+static const char *const entry_names[] = { "cache", "map",   "store", "queue", "entr",
+					   "size",  "limit", "default", "base", NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
 static const char *const auto_words[] = { "autoreset", "autoclean", "autopurge", NULL };
@@ -94,9 +97,12 @@ struct owners {
 	const struct session *session;
 	struct explain_facts *out;
 	const char *class_name; /* class name of the owner, without its package */
+	const char *full_name;  /* class name of the owner */
 	/* whether the object is the nearest owner, or contains the nearest owner's settings */
 	bool is_nearest;
 	bool is_itself; /* whether the object is the collection */
+	/* whether the object contains settings of something else, such as "cookieConfig" */
+	bool is_foreign;
 	bool is_within; /* whether one of its fields is a limit that it does not exceed */
 	/* counts of added and removed elements in the object being read */
 	struct {
@@ -204,6 +210,35 @@ static void look_at_limit(struct owners *o, const struct field_name *field, int6
 		say(o, EXPLAIN_FACT_exceeded, field->text, base_number((uint64_t)number).text);
 }
 
+/*
+ * Returns whether the name of a field or class, in lower case, is that of settings of something
+ * other than the owner and its collection: the part before a word such as "config" is neither in
+ * their names nor a word for a collection.
+ */
+static bool is_foreign(const struct owners *o, const char *lower)
+{
+	const struct explain_figure *field = &o->out->figures[EXPLAIN_FACT_holder_field];
+	char class_lower[FIELD_NAME_MAX], field_lower[FIELD_NAME_MAX] = "";
+	char subject[FIELD_NAME_MAX];
+	const char *end = NULL;
+
+
+	lower += strspn(lower, "_");
+	for (unsigned i = 0; policy_words[i]; i++) {
+		const char *at = strstr(lower, policy_words[i]);
+
+		end = at && (!end || at < end) ? at : end;
+	}
+	if (!end || end == lower)
+		return false;
+	to_lower(o->class_name, class_lower);
+	if (field->kind == BASE_STRING)
+		to_lower(field->text, field_lower);
+	(void)snprintf(subject, sizeof(subject), "%.*s", (int)(end - lower), lower);
+	return !strstr(class_lower, subject) && !strstr(field_lower, subject) &&
+	       !has_word(subject, entry_names);
+}
+
 static void look_at_number(struct owners *o, const struct field_name *field, int64_t number)
 {
 	const char *name = field->text, *lower = field->lower, *per = strstr(name, "Per");
@@ -224,7 +259,8 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 		return;
 	if (number < 0 || number >= LIMIT_NONE || (number == 0 && (is_size || is_life))) {
 		/* A setting of a distant owner may be about something else. */
-		if (o->is_nearest && (is_size || is_life || has_word(lower, other_words)))
+		if (o->is_nearest && !o->is_foreign &&
+		    (is_size || is_life || has_word(lower, other_words)))
 			say(o, EXPLAIN_FACT_limit, name, text);
 	} else if (is_size && number >= FLOW_MIN && !strstr(lower, "highwater")) {
 		say(o, EXPLAIN_FACT_bound, name, text);
@@ -234,6 +270,15 @@ static void look_at_number(struct owners *o, const struct field_name *field, int
 	if (number == 0 && strcmp(lower, "requested") == 0)
 		say(o, EXPLAIN_FACT_demand, name, text);
 	look_at_flow(o, field, number);
+}
+
+/* Returns whether the first two components of two class names are equal. */
+static bool shares_package(const char *a, const char *b)
+{
+	for (unsigned dots = 0; *a && *a == *b; a++, b++)
+		if (*a == '.' && ++dots == 2)
+			return true;
+	return !strchr(a, '.') && !strchr(b, '.');
 }
 
 /*
@@ -255,6 +300,7 @@ static int look_at_object(struct owners *o, const struct field_name *field, uint
 	*policy_ix = HEAP_NONE;
 	TRY_FOUND(bits ? heap_find(heap, bits, &ix, err) : HDB_NOTFOUND);
 	TRY(heap_object(heap, ix, &object, err));
+	o->is_foreign = false;
 	if (has_word(lower, consumers)) {
 		TRY_FOUND(heap_collection_open(heap, ix, &c, err));
 		if (!c.has_size)
@@ -267,7 +313,11 @@ static int look_at_object(struct owners *o, const struct field_name *field, uint
 	    heap_is_platform_class(heap_class_name(heap, object.class_no)))
 		return HDB_OK;
 	to_lower(explain_short_class(heap, object.class_no), class_lower);
-	if (has_word(class_lower, endless_words))
+	o->is_foreign =
+		is_foreign(o, lower) ||
+		(is_foreign(o, class_lower) &&
+		 !shares_package(o->full_name, heap_class_name(heap, object.class_no)));
+	if (has_word(class_lower, endless_words) && !o->is_foreign)
 		say(o, EXPLAIN_FACT_limit, name, explain_short_class(heap, object.class_no));
 	*policy_ix = ix;
 	return HDB_OK;
@@ -309,6 +359,7 @@ static int look_at(struct owners *o, uint32_t ix, bool is_owner, struct hdb_erro
 
 			o->class_name = inspect_simple_name(heap_class_name_of(heap, policy_ix));
 			TRY(look_at(o, policy_ix, false, err));
+			o->is_foreign = false;
 			o->class_name = above;
 		}
 	}
@@ -375,6 +426,7 @@ static int read_owner(struct owners *o, uint32_t ix, uint32_t class_no, struct h
 	char lower[FIELD_NAME_MAX], text[EXPLAIN_CONTENT_MAX];
 
 	o->class_name = explain_short_class(o->session->heap, class_no);
+	o->full_name = heap_class_name(o->session->heap, class_no);
 	o->in.name[0] = o->taken.name[0] = '\0';
 	o->in.number = 0;
 	o->taken.number = -1;

@@ -565,6 +565,17 @@ static int append_sentence(const char *template, struct explain_values *values, 
 	return HDB_OK;
 }
 
+/* Removes the field of the entries that retains the most, if a sentence already names it. */
+static void forget_field(struct explain_facts *facts, const char *says)
+{
+	struct explain_figure *field = &facts->figures[EXPLAIN_FACT_field];
+
+	if (field->kind != BASE_STRING || !strstr(says, field->text))
+		return;
+	field->kind = BASE_NOTHING;
+	facts->figures[EXPLAIN_FACT_field_percent].kind = BASE_NOTHING;
+}
+
 /*
  * Applies the first matching rule for a class. If this rule has a line `also`, appends the
  * sentences of the next matching rule that has neither a line `also` nor a command.
@@ -625,6 +636,8 @@ static int explain_by(const struct explain_rules *rules, struct explain_subject 
 		is_found = true;
 		if (!rule->also)
 			break;
+		if (about.facts)
+			forget_field(about.facts, out->says);
 	}
 	return is_found ? HDB_OK : HDB_NOTFOUND;
 }

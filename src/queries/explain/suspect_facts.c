@@ -940,6 +940,37 @@ static int count(struct held_walk *w, const struct analysis_suspect *s, struct e
 	return HDB_OK;
 }
 
+/*
+ * Reports an array of arrays of numbers in a static field of a library class, such as the table of
+ * a parser. An application cannot change such a table, and it does not grow.
+ */
+static int find_library_table(const struct held_walk *w, const struct analysis_suspect *s,
+			      struct explain_facts *out, struct hdb_error *err)
+{
+	struct heap *heap = w->session->heap;
+	uint32_t ix = s->point_ix != HEAP_NONE ? s->point_ix : s->ix, above, class_no;
+	struct heap_object object;
+	const char *name;
+
+	if (ix == HEAP_NONE)
+		return HDB_OK;
+	TRY(heap_object(heap, ix, &object, err));
+	name = object.kind == STORE_OBJECT_ARRAY ? heap_class_name(heap, object.class_no) : "";
+	if (!strchr(name, '[') || strchr(name, '.'))
+		return HDB_OK;
+	TRY(derive_dominator(w->session->derive, ix, &above, err));
+	TRY_FOUND(above == HEAP_NONE || above == ix ? HDB_NOTFOUND : HDB_OK);
+	TRY(heap_object(heap, above, &object, err));
+	TRY_FOUND(object.kind == STORE_CLASS ?
+			  heap_class_of_object(heap, above, &class_no, err) :
+			  HDB_NOTFOUND);
+	if (!heap_is_library_class(heap_class_name(heap, class_no)))
+		return HDB_OK;
+	explain_fact_set(out, EXPLAIN_FACT_library_table, 1);
+	explain_fact_text(out, EXPLAIN_FACT_library_kind, explain_short_class(heap, class_no));
+	return HDB_OK;
+}
+
 /* Forgets the largest collection if it is too small, or too large, to explain the suspect. */
 static int check_largest(struct held_walk *w, const struct analysis_suspect *s,
 			 struct hdb_error *err)
@@ -968,6 +999,7 @@ static int walk(struct held_walk *w, const struct analysis_suspect *s, struct ex
 	if (w->most_ix != HEAP_NONE)
 		w->largest_ix = w->most_ix;
 	TRY(check_largest(w, s, err));
+	TRY(find_library_table(w, s, out, err));
 	TRY(find_heavy(w, out, err));
 	if (w->largest_ix != HEAP_NONE) {
 		TRY(name_field(w, out, err));
