@@ -769,7 +769,7 @@ static void set_heaviest(const struct looking *l, const struct value_field *most
 {
 	struct heap *heap = l->session->heap;
 
-	/* Report the field only if nearly all entries have it and it retains half of them. */
+	/* A field that few entries have, or that retains less than half of them, is no news. */
 	if (!most->bytes || !l->weighed_bytes || most->values * 20 < l->entries * 19 ||
 	    most->bytes * 2 < l->weighed_bytes)
 		return;

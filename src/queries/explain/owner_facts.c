@@ -72,8 +72,8 @@ static const char *const entry_words[] = { "maximum",  "max",    "limit",   "cap
 					   "elements", "number", "entries", "items",    "count",
 					   "size",     "cache",  "of",      "m",        NULL };
 /* Words for the collection itself before a word such as "Config": "cacheConfig", "mapSettings". */
-static const char *const entry_names[] = { "cache", "map",   "store", "queue", "entr",
-					   "size",  "limit", "default", "base", NULL };
+static const char *const entry_names[] = { "cache", "map",   "store",   "queue", "entr",
+					   "size",  "limit", "default", "base",  NULL };
 static const char *const endless_words[] = { "eternal", "unbounded", "unlimited", "noevict",
 					     "noexpir", "nolimit",   "never",     NULL };
 static const char *const auto_words[] = { "autoreset", "autoclean", "autopurge", NULL };
@@ -222,7 +222,6 @@ static bool is_foreign(const struct owners *o, const char *lower)
 	char subject[FIELD_NAME_MAX];
 	const char *end = NULL;
 
-
 	lower += strspn(lower, "_");
 	for (unsigned i = 0; policy_words[i]; i++) {
 		const char *at = strstr(lower, policy_words[i]);
@@ -313,10 +312,9 @@ static int look_at_object(struct owners *o, const struct field_name *field, uint
 	    heap_is_platform_class(heap_class_name(heap, object.class_no)))
 		return HDB_OK;
 	to_lower(explain_short_class(heap, object.class_no), class_lower);
-	o->is_foreign =
-		is_foreign(o, lower) ||
-		(is_foreign(o, class_lower) &&
-		 !shares_package(o->full_name, heap_class_name(heap, object.class_no)));
+	o->is_foreign = is_foreign(o, lower) ||
+			(is_foreign(o, class_lower) &&
+			 !shares_package(o->full_name, heap_class_name(heap, object.class_no)));
 	if (has_word(class_lower, endless_words) && !o->is_foreign)
 		say(o, EXPLAIN_FACT_limit, name, explain_short_class(heap, object.class_no));
 	*policy_ix = ix;

@@ -961,9 +961,8 @@ static int find_library_table(const struct held_walk *w, const struct analysis_s
 	TRY(derive_dominator(w->session->derive, ix, &above, err));
 	TRY_FOUND(above == HEAP_NONE || above == ix ? HDB_NOTFOUND : HDB_OK);
 	TRY(heap_object(heap, above, &object, err));
-	TRY_FOUND(object.kind == STORE_CLASS ?
-			  heap_class_of_object(heap, above, &class_no, err) :
-			  HDB_NOTFOUND);
+	TRY_FOUND(object.kind == STORE_CLASS ? heap_class_of_object(heap, above, &class_no, err) :
+					       HDB_NOTFOUND);
 	if (!heap_is_library_class(heap_class_name(heap, class_no)))
 		return HDB_OK;
 	explain_fact_set(out, EXPLAIN_FACT_library_table, 1);
