@@ -786,7 +786,7 @@ static void set_heaviest(const struct looking *l, const struct value_field *most
 		entry_is_own(heap, l->value_class) &&
 			heap_is_platform_class(heap_class_name(heap, most->class_no)) &&
 			!strchr(heap_class_name(heap, most->class_no), '[') &&
-			/* what an AtomicReference refers to takes the memory, not the AtomicReference */
+			/* an AtomicReference itself takes little memory */
 			strcmp(heap_class_name(heap, most->class_no),
 			       "java.util.concurrent.atomic.AtomicReference") != 0 &&
 			!heap_collection_rule(heap, most->class_no) &&
