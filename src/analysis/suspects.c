@@ -4,7 +4,7 @@
  * There are two passes over the top level, which is sorted by retained size. The first pass takes
  * single suspects from the start of the list, and adds up the remaining objects by class. The
  * second pass collects the members of large classes. Accumulation points are found last, and class
- * objects are then split into the objects that their static fields hold.
+ * objects and objects of the application are then split into the objects that their fields hold.
  */
 #include "analysis/suspects.h"
 
@@ -425,42 +425,92 @@ static int find_point(const struct session *session, struct analysis_suspect *s,
 	return r;
 }
 
-/* Sets *class_ix to the class object to split: the suspect or its accumulation point, if any. */
-static int find_split(const struct session *session, const struct analysis_suspect *s,
-		      uint32_t *class_ix, struct hdb_error *err)
+/* Sets *out to whether a class has exactly one reachable instance. */
+static int has_one_instance(const struct session *session, uint32_t class_no, bool *out,
+			    struct hdb_error *err)
 {
-	struct heap_object object;
+	BASE_FREED struct derive_total *totals = NULL;
+	size_t count, i = 0;
 
-	*class_ix = s->ix;
-	TRY(heap_object(session->heap, s->ix, &object, err));
-	if (object.kind == STORE_CLASS)
-		return HDB_OK;
-	*class_ix = s->point_ix;
-	TRY(heap_object(session->heap, s->point_ix, &object, err));
-	if (object.kind != STORE_CLASS)
-		*class_ix = HEAP_NONE;
+	TRY(derive_totals(session->derive, DERIVE_CLASS, &totals, &count, err));
+	while (i < count && totals[i].no != class_no)
+		i++;
+	*out = i < count && totals[i].count == 1;
 	return HDB_OK;
 }
 
 /*
- * Replaces suspect `no`, if it is a class object, with the objects that the class dominates and
- * that are large enough to be suspects. If none is, the class remains the suspect. If the rest is
- * large enough, such as objects to which several fields lead, it becomes a suspect too.
+ * Sets *out to whether at least two suspects would replace an object: its two largest children, or
+ * the largest child and the rest.
  */
-static int split_class(const struct session *session, struct analysis_suspects *out, size_t no,
-		       bool *is_split, struct hdb_error *err)
+static int has_parts(const struct session *session, const struct analysis_suspects *suspects,
+		     uint32_t ix, bool *out, struct hdb_error *err)
+{
+	struct store_lists children;
+	struct way first;
+	uint64_t bytes;
+
+	*out = false;
+	TRY(derive_children(session->derive, &children, err));
+	TRY(derive_retained(session->derive, ix, &bytes, err));
+	TRY(largest_child(session, &children, ix, &first, err));
+	*out = first.ix != HEAP_NONE && first.bytes > suspects->threshold_bytes &&
+	       first.bytes < bytes && bytes - first.bytes > suspects->threshold_bytes;
+	return HDB_OK;
+}
+
+/*
+ * Sets *out to the object to split, or HEAP_NONE: the suspect or its accumulation point, if it is a
+ * class object, or if it is the only instance of a class of the application. The fields of such an
+ * instance, like static fields, are unrelated parts of the program. Objects of which there are more
+ * may be nodes of one data structure.
+ */
+static int find_split(const struct session *session, const struct analysis_suspects *suspects,
+		      const struct analysis_suspect *s, uint32_t *out, struct hdb_error *err)
+{
+	struct heap_object object;
+	bool is_split = false;
+
+	*out = s->ix;
+	TRY(heap_object(session->heap, s->ix, &object, err));
+	if (object.kind == STORE_CLASS)
+		return HDB_OK;
+	*out = s->point_ix;
+	TRY(heap_object(session->heap, s->point_ix, &object, err));
+	if (object.kind == STORE_CLASS)
+		return HDB_OK;
+	if (object.kind == STORE_INSTANCE &&
+	    heap_is_own_class(heap_class_name(session->heap, object.class_no)))
+		TRY(has_one_instance(session, object.class_no, &is_split, err));
+	if (is_split)
+		TRY(has_parts(session, suspects, s->point_ix, &is_split, err));
+	if (!is_split)
+		*out = HEAP_NONE;
+	return HDB_OK;
+}
+
+/*
+ * Replaces suspect `no`, if it can be split, with the objects that the split object dominates and
+ * that are large enough to be suspects. If none is, the suspect remains. If the rest is large
+ * enough, such as objects to which several fields lead, it becomes a suspect too.
+ */
+static int split(const struct session *session, struct analysis_suspects *out, size_t no,
+		 bool *is_split, struct hdb_error *err)
 {
 	struct analysis_suspect rest = out->list[no];
 	struct store_lists children;
+	struct heap_object object;
 	const uint32_t *batch;
 	size_t count = 0, i = 0;
-	uint32_t class_ix;
+	uint32_t from_ix, top_ix;
 
-	TRY(find_split(session, &out->list[no], &class_ix, err));
-	if (class_ix == HEAP_NONE)
+	TRY(find_split(session, out, &rest, &from_ix, err));
+	if (from_ix == HEAP_NONE)
 		return HDB_OK;
+	TRY(heap_object(session->heap, from_ix, &object, err));
+	top_ix = object.kind == STORE_CLASS ? from_ix : analysis_suspect_top(&rest);
 	TRY(derive_children(session->derive, &children, err));
-	TRY(store_lists_begin(&children, class_ix, NULL, err));
+	TRY(store_lists_begin(&children, from_ix, NULL, err));
 	while (out->count < SUSPECTS_MAX) {
 		struct analysis_suspect *s;
 		uint64_t bytes;
@@ -477,13 +527,13 @@ static int split_class(const struct session *session, struct analysis_suspects *
 			break;
 		s = *is_split ? add_suspect(out) : &out->list[no];
 		TRY(set_single(session, s, batch[i++], bytes, err));
-		s->split_ix = class_ix;
+		s->split_ix = top_ix;
 		*is_split = true;
 		rest.retained_bytes -= bytes;
 		rest.split_bytes = bytes;
 	}
 	if (*is_split && rest.retained_bytes > out->threshold_bytes && out->count < SUSPECTS_MAX) {
-		rest.point_ix = class_ix;
+		rest.point_ix = from_ix;
 		rest.is_list = false;
 		out->list[out->count++] = rest;
 	}
@@ -498,18 +548,18 @@ static int find_points(const struct session *session, struct analysis_suspects *
 		bool is_split = false;
 
 		/*
-		 * A chain of class objects may split one suspect many times, so the loop is
+		 * A chain of objects may split one suspect many times, so the loop is
 		 * limited.
 		 */
 		TRY(base_step(session->work, i, err));
 		if (s->split_bytes) {
 			/*
-			 * this suspect is the rest of a class that was split before; its
-			 * accumulation point is the class
+			 * this suspect is the rest of an object that was split before; its
+			 * accumulation point is that object
 			 */
 		} else if (s->ix != HEAP_NONE) {
 			TRY(find_point(session, s, err));
-			TRY(split_class(session, out, i, &is_split, err));
+			TRY(split(session, out, i, &is_split, err));
 		} else {
 			TRY(analysis_common_path(session, s, err));
 		}

@@ -10,7 +10,9 @@
  *
  * The static fields of a class are unrelated. If the search from a single object finds a class
  * object, each object that the class dominates and that retains more than the threshold is a
- * suspect instead, and so is the rest if it is large enough.
+ * suspect instead, and so is the rest if it is large enough. The same applies to an accumulation
+ * point that is the only instance of a class of the application, such as a server that holds its
+ * tables and caches, if at least two suspects replace it. MAT reports it as one suspect.
  *
  * From a single object, the search follows the tree down as long as one child retains most of its
  * parent. The last such object is the accumulation point. A group has no accumulation point,
@@ -40,10 +42,13 @@
 /* A single object, or a group of objects of the same class. */
 struct analysis_suspect {
 	uint32_t ix; /* the object, or HEAP_NONE for a group */
-	/* the class object that dominates the object, if it was split; otherwise HEAP_NONE */
+	/*
+	 * if the suspect is part of an object that was split: the topmost such object; otherwise
+	 * HEAP_NONE
+	 */
 	uint32_t split_ix;
 	/*
-	 * for the rest of a class object, the minimum retained size of the objects that are
+	 * for the rest of an object that was split, the minimum retained size of the objects that are
 	 * suspects themselves; otherwise 0
 	 */
 	uint64_t split_bytes;
@@ -109,8 +114,8 @@ int analysis_suspects_find(const struct session *session, unsigned percent,
 			   struct analysis_suspects *out, struct hdb_error *err);
 void analysis_suspects_release(struct analysis_suspects *suspects);
 /*
- * Returns the object at which explanations of a suspect begin: the class object from which it was
- * split, or the suspect itself. HEAP_NONE for a group.
+ * Returns the object at which explanations of a suspect begin: the object from which it was split,
+ * or the suspect itself. HEAP_NONE for a group.
  */
 uint32_t analysis_suspect_top(const struct analysis_suspect *suspect);
 /* Releases the suspects, or stores them in the session for the next analysis_suspects_find. */
