@@ -459,11 +459,20 @@ static int has_parts(const struct session *session, const struct analysis_suspec
 	return HDB_OK;
 }
 
+/* Returns whether an object is an instance of a class of the application, but not a thread. */
+static bool is_of_application(struct heap *heap, const struct heap_object *object)
+{
+	return object->kind == STORE_INSTANCE &&
+	       heap_is_own_class(heap_class_name(heap, object->class_no)) &&
+	       !heap_has_superclass(heap, object->class_no, "java.lang.ClassLoader") &&
+	       !heap_has_superclass(heap, object->class_no, "java.lang.Thread");
+}
+
 /*
  * Sets *out to the object to split, or HEAP_NONE: the suspect or its accumulation point, if it is a
  * class object, or if it is the only instance of a class of the application. The fields of such an
  * instance, like static fields, are unrelated parts of the program. Objects of which there are more
- * may be nodes of one data structure.
+ * may be nodes of one data structure. Threads and class loaders also hold what is in no field.
  */
 static int find_split(const struct session *session, const struct analysis_suspects *suspects,
 		      const struct analysis_suspect *s, uint32_t *out, struct hdb_error *err)
@@ -479,8 +488,7 @@ static int find_split(const struct session *session, const struct analysis_suspe
 	TRY(heap_object(session->heap, s->point_ix, &object, err));
 	if (object.kind == STORE_CLASS)
 		return HDB_OK;
-	if (object.kind == STORE_INSTANCE &&
-	    heap_is_own_class(heap_class_name(session->heap, object.class_no)))
+	if (is_of_application(session->heap, &object))
 		TRY(has_one_instance(session, object.class_no, &is_split, err));
 	if (is_split)
 		TRY(has_parts(session, suspects, s->point_ix, &is_split, err));

@@ -34,10 +34,25 @@ def point(at):
 
 
 # Unlike in MAT, a class is split: each object above the threshold that it dominates is a suspect, since its static
-# fields are different owners, and so is the rest if it is above the threshold.
+# fields are different owners, and so is the rest if it is above the threshold. So is the only instance of a class of
+# the application, if at least two suspects replace it.
+PLATFORM = re.compile(r'(java|javax|sun|com\.sun|jdk|org\.omg|org\.w3c|org\.xml|org\.ietf|android|dalvik|libcore)\..*|'
+                      r'.*(ClassLoader|Thread|\[\])|.*\$\$Lambda.*')
+instances = collections.Counter(r[0] for r in rows.values())
+
+
+def is_split(at, threshold):
+    name, _, whole = rows.get(at, ('', 0, 0))
+    largest = max((rows[c][2] for c in children[at]), default=0)
+    return (name and instances[name] == 1 and not PLATFORM.fullmatch(name) and largest > threshold and
+            whole - largest > threshold)
+
+
 def single(at, threshold):
     whole, end = rows[at][2], point(at)
     at_class = next((x for x in (at, end) if rows.get(x, ('',))[0] == 'java.lang.Class'), None)
+    if at_class is None and is_split(end, threshold):
+        at_class = end
     large = [c for c in children[at_class] if threshold < rows[c][2] < whole] if at_class else []
     found = [suspect for c in large for suspect in single(c, threshold)]
     rest = whole - sum(rows[c][2] for c in large)
