@@ -27,6 +27,7 @@ histogram --db s.heapdb --fail-if "leaks() > 1"
 histogram --db s.heapdb --where "objects >"
 histogram --db s.heapdb --where "objects > 5)"
 histogram --db s.heapdb --where "1 LIMIT 3"
+secrets --db s.heapdb -o x.xml
 histogram --db s.heapdb --where "nothing > 1"
 dominator-tree --db s.heapdb --where "retained > 1"
 path 0x1 --db s.heapdb

@@ -582,10 +582,12 @@ static int take_suffix(uint64_t groups, struct options *opt, struct hdb_error *e
 		opt->output = NULL;
 		return HDB_OK;
 	}
-	if (ends_with(name, ".hprof") || ends_with(name, ".heapdb") || ends_with(name, ".html"))
+	if (ends_with(name, ".hprof") || ends_with(name, ".heapdb") || ends_with(name, ".html") ||
+	    ends_with(name, ".xml") || ends_with(name, ".sarif"))
 		return hdb_fail(err, HDB_EUSAGE,
 				"-o %s: this command does not write files of this type; `heapdb "
-				"export dump` writes .hprof, `import` .heapdb, `report` .html",
+				"export dump` writes .hprof, `import` .heapdb, `report` .html, "
+				"`gate` .xml and .sarif",
 				name);
 	for (size_t i = 0; i < BASE_COUNT(suffixes); i++)
 		if (ends_with(name, suffixes[i].suffix))
