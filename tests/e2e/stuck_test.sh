@@ -63,6 +63,12 @@ loops|0|Each thread has its own Stuck$Loop and waits for work|loop-*
 abandoned|1|for the ReentrantLock Stuck$Prices.lock, held by thread \"seat-0\". It waits|seat-0
 unreleased|1|maximumPoolSize 12), 2.3 MiB. 12 threads \"ship-*\" are waiting in Stuck$Prices.locked(|seat-0
 unlimited|0|They belong to a thread pool without a maximum (maximumPoolSize 2,147,483,647)|track-*
+borrow|1|All 4 threads \"label-*\" of a pool wait in Stuck$Lender.borrow(|label-*
+borrow|1| for an element of the queue Stuck$Lender.idle, which is empty. Behind them, 36 tasks are queued, and none |label-*
+borrow|1|The same object's field lent has 8 elements.|label-*
+joined|0|(socket read), so none of the 2,996 queued tasks runs.|ForkJoinPool-*-worker-*
+meeting|0|12 threads \"region-*\" wait in Stuck$Meeting.join(|region-*
+meeting|0| at the CyclicBarrier Stuck$Meeting.all, which needs 13 threads. No other thread is on the way to it|region-*
 finalizer|1|Thread \"Finalizer\" is blocked in Stuck$Report.finalize(|archiver
 CASES
 screen_of second
@@ -82,11 +88,12 @@ for text in '12 threads \"http-*\" are' '6 threads \"http-*\" are'; do
 done
 for name in convoy-ok lock-ok classes-ok remote-ok upgrade-ok starved-ok stages-ok reader-ok crossed-ok permits-ok \
 	gate-ok odd-ok pooled-ok loops-ok workers-ok processes export-ok outbox-ok finalizer-ok abandoned-ok \
-	unlimited-ok queued initializers idle; do
+	unlimited-ok queued initializers borrow-ok joined-ok meeting-ok idle; do
 	screen_of $name
 	grep -e stuck-threads -e 'has no permits' -e 'waits for itself' \
 		-e 'Each thread has' -e 'they wait for' -e 'it waits for' \
-		-e 'of a pool wait' -e 'until ' -e 'Its ' -e 'without a maximum' screen.txt ||
+		-e 'of a pool wait' -e 'until ' -e 'Its ' -e 'without a maximum' \
+		-e 'queued tasks runs' -e 'CyclicBarrier' screen.txt ||
 		continue
 	echo "FAILED: $name is reported"
 	failed=1

@@ -117,6 +117,17 @@ public class Stuck {
             return null;
         }
     }
+    /* Objects that tasks take from a queue and do not give back. */
+    static class Lender {
+        final BlockingQueue<Object> idle = new ArrayBlockingQueue<>(8);
+        final Map<String, Object> lent = new ConcurrentHashMap<>();
+        Object borrow() throws InterruptedException { return idle.take(); }
+    }
+    /* Threads that meet, of which one has ended, or (ok) comes later. */
+    static class Meeting {
+        final CyclicBarrier all = new CyclicBarrier(13);
+        Object join() throws Exception { return all.await(); }
+    }
     static Process child;
     static class Loop implements Runnable {
         final BlockingQueue<Runnable> tasks;
@@ -486,6 +497,46 @@ public class Stuck {
                     pool.submit(() -> Prices.only.locked().hashCode() + page.length);
                 }
                 for (Thread t : workers.subList(1, 13)) await(t, Thread.State.WAITING, "lock");
+                break;
+            }
+            /* The threads of a pool wait for an empty queue with tasks behind them, or (ok) without. */
+            case "borrow": {
+                Lender lender = new Lender();
+                for (int i = 0; i < 8; i++) lender.lent.put("renderer " + i, new byte[100]);
+                ExecutorService pool = pool("label-", 4);
+                for (int i = 0; i < (ok ? 4 : 40); i++) pool.submit(lender::borrow);
+                for (Thread t : workers) await(t, Thread.State.WAITING, "take");
+                kept.add(pool);
+                break;
+            }
+            /* The tasks of a ForkJoinPool read from sockets, or (ok) the pool has few tasks. */
+            case "joined": {
+                ForkJoinPool pool = new ForkJoinPool(4, p -> {
+                    ForkJoinWorkerThread t = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(p);
+                    workers.add(t);
+                    return t;
+                }, null, false);
+                for (int i = 0; i < (ok ? 40 : 3000); i++) {
+                    byte[] page = new byte[700];
+                    pool.submit(() -> {
+                        Prices.only.receive();
+                        return page;
+                    });
+                }
+                while (workers.size() < 4) Thread.sleep(2);
+                for (Thread t : workers) await(t, Thread.State.RUNNABLE, "read");
+                kept.add(pool);
+                break;
+            }
+            case "meeting": {
+                Meeting meeting = new Meeting();
+                for (int i = 0; i < 12; i++)
+                    await(start("region-" + i, meeting::join), Thread.State.WAITING, "await");
+                if (ok)
+                    await(start("late", () -> {
+                        Thread.sleep(1_000_000);
+                        return meeting.all.await();
+                    }), Thread.State.TIMED_WAITING, "sleep");
                 break;
             }
             /* Many threads of a pool without a maximum, or (ok) with one, or ("queued") with a queue. */

@@ -40,6 +40,7 @@
 /* Value in `futures` of a future that has not been found in the queue of a pool yet. */
 #define AWAITED (HEAP_NONE - 1)
 
+#define FORK_JOIN "java.util.concurrent.ForkJoin"
 /* A lock with a read lock that many threads can hold at once. */
 #define READ_WRITE_LOCK "java.util.concurrent.locks.ReentrantReadWriteLock"
 
@@ -60,13 +61,18 @@ BASE_ORDER(compare_crowds, struct stuck_group, BASE_UP(kind), BASE_DOWN(count),
 	   BASE_UP(members->key_ix), BASE_UP(members->initializer))
 
 /*
- * Finds the ThreadPoolExecutor that a thread belongs to. Returns HDB_NOTFOUND if the thread belongs
- * to no such pool.
+ * Finds the ThreadPoolExecutor or ForkJoinPool that a thread belongs to. Returns HDB_NOTFOUND if
+ * the thread belongs to no such pool. Carriers of virtual threads belong to none.
  */
 static int pool_of(struct heap *heap, uint32_t thread_ix, uint32_t *out, struct hdb_error *err)
 {
+	struct heap_object thread;
 	uint32_t ix;
 
+	TRY(heap_object(heap, thread_ix, &thread, err));
+	if (heap_has_superclass(heap, thread.class_no, FORK_JOIN "WorkerThread") &&
+	    !base_glob("*.CarrierThread", heap_class_name(heap, thread.class_no)))
+		return heap_path_object(heap, thread_ix, "pool", out, err);
 	/* since JDK 19, and before */
 	TRY(heap_path_object(heap, thread_ix, "holder.task|target", &ix, err));
 	if (!base_glob("*ThreadPoolExecutor$Worker", heap_class_name_of(heap, ix)))
@@ -97,6 +103,9 @@ static int add_thread(struct stuck *s, const struct query_wait *wait, struct hdb
 		member.key_ix = lock.ix;
 		member.kind = CROWD_PERMITS;
 		if (heap_has_superclass(heap, lock.class_no, "java.util.concurrent.Semaphore$Sync"))
+			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
+		member.kind = CROWD_CONDITION;
+		if (base_glob("*$ConditionObject", heap_class_name(heap, lock.class_no)))
 			TRY(base_vec_push(&s->members, &member, sizeof(member), err));
 		member.kind = CROWD_READ_LOCK;
 		if (heap_has_superclass(heap, lock.class_no, READ_WRITE_LOCK "$Sync"))
@@ -222,31 +231,29 @@ static int find_referrer(struct stuck *s, uint32_t ix, const char *class_name, u
 
 		TRY(heap_object(heap, referrer_ix, &object, err));
 		name = heap_class_name(heap, heap_known_class(&object));
-		if (class_name ? strcmp(name, class_name) == 0 : heap_is_own_class(name))
+		if (class_name ? base_glob(class_name, name) : heap_is_own_class(name))
 			*out = referrer_ix;
 	}
 	return HDB_OK;
 }
 
-/* Writes the field of the application that holds the semaphore or lock of a Sync, or "". */
-static int name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name, struct base_text to,
-		     struct hdb_error *err)
+int leak_name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name,
+		   struct stuck_owner *out, struct hdb_error *err)
 {
 	struct analysis_link link;
 	struct heap_object object;
-	uint32_t ix, holder_ix;
 
-	to.buf[0] = '\0';
-	TRY(find_referrer(s, sync_ix, class_name, &ix, err));
-	if (ix == HEAP_NONE)
+	*out = (struct stuck_owner){ .ix = HEAP_NONE };
+	TRY(find_referrer(s, sync_ix, class_name, &out->lock_ix, err));
+	if (out->lock_ix == HEAP_NONE)
 		return HDB_OK;
-	TRY(find_referrer(s, ix, NULL, &holder_ix, err));
-	if (holder_ix == HEAP_NONE)
+	TRY(find_referrer(s, out->lock_ix, NULL, &out->ix, err));
+	if (out->ix == HEAP_NONE)
 		return HDB_OK;
-	TRY(heap_object(s->q->heap, holder_ix, &object, err));
-	TRY(analysis_link_find(&s->q->session, holder_ix, ix, &link, err));
+	TRY(heap_object(s->q->heap, out->ix, &object, err));
+	TRY(analysis_link_find(&s->q->session, out->ix, out->lock_ix, &link, err));
 	if (link.count)
-		(void)snprintf(to.buf, to.size, " %s.%s",
+		(void)snprintf(out->name, sizeof(out->name), " %s.%s",
 			       heap_class_name(s->q->heap, heap_known_class(&object)),
 			       analysis_link_name(&link));
 	return HDB_OK;
@@ -324,6 +331,16 @@ static struct leak_finding *finding_of_threads(const struct leak_findings *l,
 	return NULL;
 }
 
+/* Returns the suspect whose path contains an object, or NULL. */
+static struct leak_finding *finding_below(const struct leak_findings *l, uint32_t ix)
+{
+	for (size_t i = 0; i < l->suspects.count; i++)
+		for (size_t k = 0; k < leak_finding_at(l, i)->path.count; k++)
+			if (leak_finding_at(l, i)->path.nodes[k] == ix)
+				return leak_finding_at(l, i);
+	return NULL;
+}
+
 /* Sets the explanation of a finding. `threads` are the threads to look at. */
 static void set_finding(struct leak_finding *f, const struct explain_rule *rule, uint32_t ix,
 			const char *says, const char *threads)
@@ -344,7 +361,8 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 	const uint32_t ix = c->members->key_ix;
 	const bool is_pool = c->kind == CROWD_POOL;
 	const struct explain_rule *rule =
-		leak_rule(is_pool                    ? "starved-pool" :
+		leak_rule(c->rule                    ? c->rule :
+			  is_pool                    ? "starved-pool" :
 			  c->kind == CROWD_PERMITS   ? "no-permits" :
 			  c->kind == CROWD_READ_LOCK ? "lock-upgrade" :
 			  c->kind == CROWD_CLASS     ? "class-initialization" :
@@ -355,6 +373,9 @@ int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *s
 	struct leak_finding *f = is_pool          ? finding_about(s->l, ix) :
 				 c->has_finalizer ? finding_about(s->l, HEAP_NONE) :
 						    finding_of_threads(s->l, c);
+
+	if (!f && is_pool)
+		f = finding_below(s->l, ix);
 
 	/*
 	 * A problem with the permits is only likely, so an existing explanation stays.
@@ -384,6 +405,7 @@ static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_p
 			  struct hdb_error *err)
 {
 	const struct query_wait *first = c->members->wait;
+	struct stuck_owner field;
 	char lock[LEAK_NAME_MAX_BYTES];
 	uint32_t pool_ix;
 
@@ -395,7 +417,9 @@ static int find_abandoned(struct stuck *s, struct stuck_group *c, struct stuck_p
 	owner->call[0] = '\0';
 	(void)snprintf(lock, sizeof(lock), "%s", heap_class_name_of(s->q->heap, first->lock_ix));
 	lock[strcspn(lock, "$")] = '\0';
-	return name_lock(s, first->lock_ix, lock, BASE_TEXT(owner->field), err);
+	TRY(leak_name_lock(s, first->lock_ix, lock, &field, err));
+	memcpy(owner->field, field.name, sizeof(owner->field));
+	return HDB_OK;
 }
 
 static int report_locks(struct stuck *s, const struct stuck_group *crowd, struct hdb_error *err)
@@ -532,9 +556,17 @@ static int report_pool(struct stuck *s, const struct stuck_group *c, struct hdb_
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
 	struct leak_finding *f = finding_about(s->l, c->members->key_ix);
 	const bool may_starve = all_wait(s, c, HEAP_NONE);
+	struct heap_object pool;
 	uint64_t tasks = 0;
 	struct stuck_place place;
+	bool is_told = false;
 
+	TRY(heap_object(s->q->heap, c->members->key_ix, &pool, err));
+	if (heap_has_superclass(s->q->heap, pool.class_no, FORK_JOIN "Pool"))
+		return leak_report_fork_join(s, c, err);
+	TRY(leak_report_borrowers(s, c, &is_told, err));
+	if (is_told)
+		return HDB_OK;
 	if (!f && (!may_starve || s->added >= STUCK_MAX))
 		return report_unlimited(s, c, err);
 	if (may_starve)
@@ -629,11 +661,8 @@ static int visit_methods(struct heap *heap, uint32_t trace_serial, const struct 
 	return HDB_OK;
 }
 
-/*
- * Sets *out to whether no thread holds a permit of the semaphore that a group waits for, as far as
- * stacks show. Threads without a stack, such as virtual threads, may hold a permit.
- */
-static int are_lost(struct stuck *s, const struct stuck_group *c, bool *out, struct hdb_error *err)
+/* Threads without a stack, such as virtual threads, may be in these methods. */
+int leak_are_lost(struct stuck *s, const struct stuck_group *c, bool *out, struct hdb_error *err)
 {
 	char names[METHODS_MAX_BYTES] = "";
 	struct methods methods = { .names = BASE_TEXT(names) };
@@ -665,7 +694,7 @@ static int are_lost(struct stuck *s, const struct stuck_group *c, bool *out, str
 static int report_permits(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	char owner[LEAK_NAME_MAX_BYTES] = "";
+	struct stuck_owner owner;
 	struct heap_value state;
 	struct stuck_place place;
 	bool is_lost;
@@ -675,13 +704,12 @@ static int report_permits(struct stuck *s, const struct stuck_group *c, struct h
 	TRY_FOUND(heap_path_value(s->q->heap, c->members->key_ix, "state", &state, err));
 	if (state.type != HPROF_INT || state.bits || s->q->heap->state.lacks_values)
 		return HDB_OK;
-	TRY(are_lost(s, c, &is_lost, err));
+	TRY(leak_are_lost(s, c, &is_lost, err));
 	if (!is_lost)
 		return HDB_OK;
 	TRY(leak_describe(s->q, c, false, &place, err));
-	TRY(name_lock(s, c->members->key_ix, "java.util.concurrent.Semaphore", BASE_TEXT(owner),
-		      err));
-	bytes_format(&text, "The Semaphore%s has no permits: %s threads", owner,
+	TRY(leak_name_lock(s, c->members->key_ix, "java.util.concurrent.Semaphore", &owner, err));
+	bytes_format(&text, "The Semaphore%s has no permits: %s threads", owner.name,
 		     base_number(c->count).text);
 	if (place.is_pattern && place.name[0])
 		bytes_format(&text, " \"%s\"", place.name);
@@ -726,7 +754,7 @@ static int holds_read_lock(struct heap *heap, uint32_t sync_ix, uint32_t thread_
 static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct hdb_error *err)
 {
 	BASE_SCOPED(bytes_release) struct bytes text = { 0 };
-	char field[LEAK_NAME_MAX_BYTES] = "";
+	struct stuck_owner owner;
 	const uint32_t sync_ix = c->members->key_ix;
 	const struct query_wait *wait = c->members->wait;
 	struct heap_value state;
@@ -751,7 +779,7 @@ static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct
 	}
 	if (!is_holder)
 		return HDB_OK;
-	TRY(name_lock(s, sync_ix, READ_WRITE_LOCK, BASE_TEXT(field), err));
+	TRY(leak_name_lock(s, sync_ix, READ_WRITE_LOCK, &owner, err));
 	TRY(leak_find_place(s->q->heap, wait->thread_ix, wait->trace_serial, &place, err));
 	bytes_format(&text, "Thread \"%s\" waits", place.name);
 	leak_add_place(&place, &text);
@@ -759,7 +787,7 @@ static int report_read_lock(struct stuck *s, const struct stuck_group *c, struct
 		&text,
 		" for the write lock of the ReentrantReadWriteLock%s, but holds its read lock: "
 		"it waits for itself.",
-		field);
+		owner.name);
 	if (c->count > 1)
 		bytes_format(&text, " %s more thread%s for this lock.",
 			     base_number(c->count - 1).text, c->count == 2 ? " waits" : "s wait");
@@ -815,8 +843,11 @@ int leak_stuck_find(struct query *q, struct leak_findings *l, struct hdb_error *
 {
 	static int (*const report[])(struct stuck *, const struct stuck_group *,
 				     struct hdb_error *) = {
-		[CROWD_LOCK] = report_locks,          [CROWD_CLASS] = leak_report_class,
-		[CROWD_READ_LOCK] = report_read_lock, [CROWD_PERMITS] = report_permits,
+		[CROWD_LOCK] = report_locks,
+		[CROWD_CLASS] = leak_report_class,
+		[CROWD_READ_LOCK] = report_read_lock,
+		[CROWD_PERMITS] = report_permits,
+		[CROWD_CONDITION] = leak_report_barrier,
 		[CROWD_POOL] = report_pool,
 	};
 	BASE_SCOPED(release)

@@ -22,13 +22,20 @@
 #define STEP 1024u
 
 /* Kinds of groups, in the order in which they are reported. */
-enum stuck_kind { CROWD_LOCK, CROWD_CLASS, CROWD_READ_LOCK, CROWD_PERMITS, CROWD_POOL };
+enum stuck_kind {
+	CROWD_LOCK,
+	CROWD_CLASS,
+	CROWD_READ_LOCK,
+	CROWD_PERMITS,
+	CROWD_CONDITION,
+	CROWD_POOL
+};
 
 /* A thread of a group. It may also be in the group of its pool. */
 struct stuck_thread {
 	/*
 	 * the owner of the lock, the thread that initializes the class, the Sync of the semaphore
-	 * or read lock, or the pool
+	 * or read lock, the condition, or the pool
 	 */
 	uint32_t key_ix;
 	uint32_t initializer; /* in `initializers`, for CROWD_CLASS, otherwise 0 */
@@ -38,14 +45,23 @@ struct stuck_thread {
 
 /*
  * A group of threads that wait for locks of one thread, for a class that one thread initializes, or
- * for permits of one semaphore, or that belong to one pool.
+ * for permits of one semaphore, or for one condition, or that belong to one pool.
  */
 struct stuck_group {
 	const struct stuck_thread *members;
 	enum stuck_kind kind;
 	uint64_t count;
+	const char *rule;   /* in leak_findings.rules, if it does not follow from the kind */
 	bool has_finalizer; /* whether the finalizer thread waits for the lock */
 	bool is_abandoned;  /* whether the task that took the lock has ended */
+};
+
+/* What a semaphore, lock or condition belongs to. */
+struct stuck_owner {
+	uint32_t lock_ix; /* the semaphore, lock, queue or barrier, or HEAP_NONE */
+	uint32_t ix;      /* the object of the application that holds it, or HEAP_NONE */
+	/* the field of the application that holds it, after a space; "" if unknown */
+	char name[LEAK_NAME_MAX_BYTES];
 };
 
 /* The location of one or more threads: their frame, and the call that they are in. */
@@ -118,6 +134,29 @@ void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place
  */
 int leak_add_stuck(struct stuck *s, const struct stuck_group *c, struct bytes *says,
 		   const char *threads, struct hdb_error *err);
+
+/*
+ * Finds the object of a class (a name or pattern) that refers to a Sync or condition, and the field
+ * of the application that holds that object.
+ */
+int leak_name_lock(struct stuck *s, uint32_t sync_ix, const char *class_name,
+		   struct stuck_owner *out, struct hdb_error *err);
+/*
+ * Sets *out to whether no thread outside the group is in a method that a thread of the group is in,
+ * as far as stacks show.
+ */
+int leak_are_lost(struct stuck *s, const struct stuck_group *c, bool *out, struct hdb_error *err);
+
+/*
+ * Reports a pool whose threads all wait for elements of an empty queue that is not their own, while
+ * tasks are queued. Sets *out to whether it is one.
+ */
+int leak_report_borrowers(struct stuck *s, const struct stuck_group *c, bool *out,
+			  struct hdb_error *err);
+/* Reports a ForkJoinPool with many tasks whose threads are all in the same slow call. */
+int leak_report_fork_join(struct stuck *s, const struct stuck_group *c, struct hdb_error *err);
+/* Reports threads that wait for the last threads at a CyclicBarrier, which cannot come. */
+int leak_report_barrier(struct stuck *s, const struct stuck_group *c, struct hdb_error *err);
 
 /* Adds the threads that wait until a class is initialized to `members`. */
 int leak_find_initializers(struct stuck *s, struct hdb_error *err);
