@@ -11,8 +11,8 @@
 #include <assert.h>
 
 /*
- * Maximum average number of times that a slot is read: once for the collection itself, and again
- * for its wrappers.
+ * Maximum average number of reads per slot and of steps per object. A slot is read again for each
+ * wrapper of its collection.
  */
 #define LOOKS 8
 

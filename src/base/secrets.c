@@ -31,7 +31,7 @@
 #define REFUSED_MAX 1000u
 /* Minimum size of a secret. */
 #define TEXT_MIN 8u
-/* Minimum and maximum number of bytes in a name, and of a value without a pattern. */
+/* Minimum and maximum size, in bytes, of a name and of a value without a pattern. */
 #define NAME_MIN 2u
 #define NAME_MAX_BYTES 96u
 #define VALUE_MIN 4u

@@ -163,7 +163,9 @@ static int remove_all(struct local *l, struct hdb_error *err)
 	return HDB_OK;
 }
 
-/* Returns the nodes of the map that have not been removed, sorted in `pending`. */
+/*
+ * Returns the nodes of the map that have not been removed, sorted. Uses `pending` as scratch space.
+ */
 static void give(struct local *l, struct graph_retained_set *out)
 {
 	uint32_t count = 0;

@@ -342,7 +342,8 @@ static int locate_all(struct import_locator *locator, const struct idset *ids,
 	struct locate l = { .locator = locator, .ids = ids, .work = work };
 	const uint64_t size = locator->file->source->size;
 	/*
-	 * The sparse form has only now found the duplicates, so objects are located in file order.
+	 * In the sparse form, several objects may share an ID and the first in the file is kept, so
+	 * a single thread locates objects in file order.
 	 */
 	const unsigned threads = ids->is_sparse ? 1 : work->threads;
 	const struct base_pipeline pipeline = {

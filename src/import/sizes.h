@@ -12,7 +12,10 @@
 /* Maximum size of the evidence text for one parameter, including the terminator. */
 #define SIZES_EVIDENCE_MAX 400
 
-/* Agreement of a model with the distances between objects, as numbers of classes. */
+/*
+ * How well a model matches the distances between objects. Except for tight_arrays, the members
+ * count classes.
+ */
 struct sizes_score {
 	uint64_t contradicted; /* classes with an object that would overlap the next object */
 	/* classes with an object that ends exactly where the next object begins */

@@ -317,7 +317,7 @@ void query_set_int(struct query *q, size_t column, int64_t value);
 void query_set_double(struct query *q, size_t column, double value);
 /*
  * Sets a text cell to a copy of a string, which must be valid UTF-8 (see heap/values/text.h).
- * U+0000 in its C encoding becomes a zero byte.
+ * The bytes C0 80, which stand for U+0000, become a zero byte.
  */
 void query_set_text(struct query *q, size_t column, const char *text);
 void query_set_text_n(struct query *q, size_t column, const char *text, size_t size);

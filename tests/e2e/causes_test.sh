@@ -114,7 +114,7 @@ store|Causes$Store.pages|No limit is set for Causes$Store.pages: Causes$Store.ti
 visits|holds 12,000 Causes$Visit|Causes$Visits.byId (static)
 parcels|Causes$Depot.parcels (static) holds 12,000|the oldest from 2 hours before the dump (Causes$Parcel
 timers|holds 120|There are 120 java.util.Timers, each with a thread
-engines|holds 300 Causes$Script|Each of the 300 has its own Causes$Engine (Causes$Script.engine)
+engines|holds 300 Causes$Script|Each of the 300 objects has its own Causes$Engine (Causes$Script.engine)
 history|Causes$Shop.history|Causes$Shop.history keeps all 12,000 that were added
 CASES
 # explain adds the number to the owner.

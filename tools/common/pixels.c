@@ -22,8 +22,8 @@ int image_read(struct hdb *db, uint32_t ix, uint64_t size, uint8_t **out, struct
 		TRY(hdb_elements(db, ix, &slice, err));
 		if (!slice.count)
 			return hdb_fail(err, HDB_ECORRUPT,
-					"the array of the image is too short: %" PRIu64
-					" bytes, %" PRIu64 " expected",
+					"the image array is too short: %" PRIu64
+					" bytes, expected %" PRIu64,
 					slice.from, size);
 		for (size_t i = 0; i < slice.count; i++)
 			(*out)[slice.from + i] = (uint8_t)bits[i];

@@ -509,7 +509,9 @@ static void hide_aside(struct table *t)
  */
 enum hiding { BEHIND, OTHERS, ALL };
 
-/* Hides columns from the last on. Columns already printed stay. */
+/*
+ * Hides columns, starting with the last, until the table fits. Columns already printed are kept.
+ */
 static void hide_last(struct table *t, enum hiding which)
 {
 	for (size_t i = t->columns;

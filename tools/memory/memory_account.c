@@ -481,8 +481,8 @@ static int claim_malloc(struct account *a, uint64_t vm, struct hdb_error *err)
 }
 
 /*
- * Adds the memory that was not claimed. If the blocks of malloc are unknown, at least its arenas
- * are named.
+ * Adds the memory that was not claimed. If the malloc blocks are unknown, the malloc arenas get a
+ * row of their own.
  */
 static int add_pool(struct account *a, struct hdb_error *err)
 {

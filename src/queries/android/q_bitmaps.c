@@ -238,7 +238,9 @@ static int look_at_contents(struct state *s, struct bitmap *b, struct hdb_error 
 	return HDB_OK;
 }
 
-/* Hashes the contents: the used part of the array, together with width and height. */
+/*
+ * Hashes the used part of the array, together with the width, height, encoding and bytes per pixel.
+ */
 static int hash_contents(struct state *s, struct bitmap *b, XXH3_state_t *hash,
 			 struct hdb_error *err)
 {

@@ -33,7 +33,7 @@ bool explain_is_closed_name(const char *name, bool *is_inverse)
 	return false;
 }
 
-/* Finds the field of the class in an object of this class. */
+/* Finds the boolean field of the object's class that marks objects as closed, if there is one. */
 static int find_flag(struct heap *heap, const struct heap_object *object, struct explain_flag *flag,
 		     struct hdb_error *err)
 {

@@ -42,8 +42,8 @@ static const struct {
 };
 
 /*
- * Returns whether a name means a day. The day on which a contract or a passport expires belongs to
- * the application's domain, like a date of birth.
+ * Returns whether a field name denotes a calendar date. The expiry date of a contract or a passport
+ * is data of the application, like a date of birth, not the expiry time of a cache entry.
  */
 static bool is_day_name(const char *name)
 {

@@ -65,8 +65,9 @@ static const char *const unit_words[] = { "byte",   "maxmb",  "maxkb", "sizemb",
 					  "weight", "maxage", "time",  "second", "mill",   "minute",
 					  "hour",   "days",   "idle",  "leng",   "init",   NULL };
 /*
- * The name of a field that limits the number of entries consists of these words, longer words
- * first: maxEntries, cacheSizeLimit. Another word may say what is limited instead: maxKeyLength.
+ * A field limits the number of entries only if its name consists entirely of these words, as in
+ * maxEntries or cacheSizeLimit. A name with any other word, such as maxKeyLength, may limit
+ * something else. The first word that fits is taken, so each word precedes its own prefixes.
  */
 static const char *const entry_words[] = { "maximum",  "max",    "limit",   "capacity", "bound",
 					   "elements", "number", "entries", "items",    "count",

@@ -544,7 +544,7 @@ static int apply(struct inspect_look *look, struct hdb_error *err)
 	return look->rule->labels && look->out->wants_text ? look->rule->labels(look, err) : HDB_OK;
 }
 
-/* Returns the class or superclass of an object that the rule names. */
+/* Returns the class or its nearest superclass with a name, or HEAP_NONE. */
 static uint32_t find_start(struct heap *heap, uint32_t class_no, const char *class_name)
 {
 	uint32_t no = class_no;

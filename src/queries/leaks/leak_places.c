@@ -187,6 +187,6 @@ void leak_add_doing(const struct stuck_group *c, const struct stuck_place *place
 	leak_add_place(&own, &text);
 	bytes_add(&text, ".", 2);
 	if (!text.failed)
-		query_leak_add_short(to, text.data);
+		query_leak_add_short(to, (const char *)text.data + (to.buf[0] == '\0'));
 	(void)snprintf(f->threads, sizeof(f->threads), "%s", place->name);
 }

@@ -827,15 +827,20 @@ static int report_local(struct stuck *s, struct leak_finding *f, struct hdb_erro
 	const struct stuck_group c = { .members = &member, .count = 1 };
 	struct stuck_place place;
 
-	if (!f->answer.rule || f->answer.rule->verdict == EXPLAIN_STUCK || f->owner.named != 1 ||
+	if ((f->answer.rule && f->answer.rule->verdict == EXPLAIN_STUCK) || f->owner.named != 1 ||
 	    owner->kind != LEAK_HOLDER_LOCAL || owner->threads || !f->path.count)
 		return HDB_OK;
 	member.wait = query_waits_thread(&s->waits, f->path.nodes[0]);
 	if (!member.wait)
 		return HDB_OK;
 	TRY(leak_find_owner(s, member.wait->thread_ix, &place, err));
-	if (place.call[0] && !place.is_waiting && strcmp(place.call, "sleeping") != 0)
-		leak_add_doing(&c, &place, "thread", f);
+	if (!place.call[0] || place.is_waiting || strcmp(place.call, "sleeping") == 0 ||
+	    place.is_idle || !place.frame[0])
+		return HDB_OK;
+	/* without another explanation, the call is the explanation */
+	if (!f->answer.rule)
+		set_finding(f, leak_rule("slow-call"), f->path.nodes[0], "", place.name);
+	leak_add_doing(&c, &place, "thread", f);
 	return HDB_OK;
 }
 

@@ -377,7 +377,7 @@ static int group_tops(struct query *q, struct unreachable *u, struct hdb_error *
 			TRY(base_vec_push(&u->by_class, &groups[no], sizeof(*groups), err));
 	base_vec_sort(&u->by_class, sizeof(*groups), compare_groups);
 	if (pattern && !kept)
-		return hdb_fail(err, HDB_NOTFOUND, "no holder has a class named %s", pattern);
+		return hdb_fail(err, HDB_NOTFOUND, "no holder is an instance of %s", pattern);
 	return HDB_OK;
 }
 
