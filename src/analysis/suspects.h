@@ -48,7 +48,7 @@ struct analysis_suspect {
 	 */
 	uint32_t split_ix;
 	/*
-	 * for the rest of an object that was split, the minimum retained size of the objects that are
+	 * for the rest of an object that was split, the minimum retained size of the parts that are
 	 * suspects themselves; otherwise 0
 	 */
 	uint64_t split_bytes;

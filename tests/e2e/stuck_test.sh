@@ -64,7 +64,7 @@ abandoned|1|for the ReentrantLock Stuck$Prices.lock, held by thread \"seat-0\". 
 unreleased|1|maximumPoolSize 12), 2.3 MiB. 12 threads \"ship-*\" are waiting in Stuck$Prices.locked(|seat-0
 unlimited|0|They belong to a thread pool without a maximum (maximumPoolSize 2,147,483,647)|track-*
 borrow|1|All 4 threads \"label-*\" of a pool wait in Stuck$Lender.borrow(|label-*
-borrow|1| for an element of the queue Stuck$Lender.idle, which is empty. Behind them, 36 tasks are queued, and none |label-*
+borrow|1| element of the queue Stuck$Lender.idle, which is empty. Behind them, 36 tasks are queued|label-*
 borrow|1|The same object's field lent has 8 elements.|label-*
 joined|0|(socket read), so none of the 2,996 queued tasks runs.|ForkJoinPool-*-worker-*
 meeting|0|12 threads \"region-*\" wait in Stuck$Meeting.join(|region-*

@@ -51,7 +51,6 @@ struct serve_job {
 	const struct hdb_query_spec *spec;
 	const char *statement;
 	const char *file;     /* name of an answer from a file; static */
-	bool all;             /* whether tables include unreachable objects */
 	uint64_t object;      /* object ID */
 	uint64_t from, count; /* range of a value; count 0 means all */
 	uint64_t width, height,
@@ -68,8 +67,9 @@ struct serve_job {
 	size_t before[SERVE_DATABASES_MAX];
 	size_t before_count;
 
-	bool takes_gzip; /* whether the client accepts gzip */
 	enum serve_format format;
+	bool takes_gzip;       /* whether the client accepts gzip */
+	bool all;              /* whether tables include unreachable objects */
 	_Atomic uint64_t rows; /* number of rows written */
 
 	/* The answer, once the job is done. */
@@ -92,11 +92,11 @@ struct serve_job {
 				 * NULL */
 
 	/* For the workers only. */
-	_Atomic unsigned users;                  /* worker and client: the last one frees the job */
 	struct hdb_rows *opened;                 /* closed after the answer was delivered; owned */
 	struct hdb *others[SERVE_DATABASES_MAX]; /* handles of `before`; borrowed */
 	uint64_t size;                           /* its share of *held */
 	char *key; /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
+	_Atomic unsigned users; /* worker and client: the last one frees the job */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;

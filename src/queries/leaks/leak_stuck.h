@@ -1,7 +1,7 @@
 /*
  * queries/leaks/leak_stuck.h - finds groups of threads that cannot continue, because they wait for
- * locks held by one thread or for a class that this thread is initializing, because all threads of a
- * pool wait for tasks in its own queue, or because what they wait for cannot come.
+ * locks held by one thread or for a class that this thread is initializing, because all threads of
+ * a pool wait for tasks in its own queue, or because what they wait for cannot come.
  */
 #ifndef QUERIES_LEAKS_LEAK_STUCK_H
 #define QUERIES_LEAKS_LEAK_STUCK_H
