@@ -580,10 +580,10 @@ static void other_lies_are_found(void **state)
 	world_free(&world);
 	/* Native memory that the dump does not record, and sums that lack it. */
 	world_make(&world, 60, &seed);
-	hdb_rows_close(ask_rows(world.db, &build[2]));
 	write_column(STORE_NATIVE, 5);
 	assert_true(has_failed("native"));
 	write_column(STORE_RETAINED_NATIVE, 0);
+	hdb_rows_close(ask_rows(world.db, &build[2]));
 	assert_true(has_failed("retained native"));
 	assert_false(has_failed("retained"));
 	world_free(&world);
