@@ -92,8 +92,13 @@ try:
             links += browser.run(selector)[:most]
         for words, address in links:
             browser.run(f"location.hash = {address!r}; 1")
-            browser.until(f"location.hash === {address!r} && {COUNT} !== null", 60)
-            found = browser.run(COUNT)
+            # A view may begin to wait for more rows between two looks at it.
+            found = None
+            for _ in range(10):
+                browser.until(f"location.hash === {address!r} && {COUNT} !== null", 60)
+                found = browser.run(COUNT)
+                if found is not None:
+                    break
             counted += 1
             # Views of waste have one row per class, and state the sum above.
             stated = re.findall(r"[\d,]+", browser.run("document.querySelector('main .sums')?.innerText ?? ''")) if "waste?q=" in address else []
