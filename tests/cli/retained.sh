@@ -18,3 +18,9 @@ heapdb query retained 0x1 --json
 echo "exit $?"
 heapdb query retained 0xzz 2>&1
 echo "exit $?"
+# Objects of a class without retained sizes do not need dominators.
+heapdb import "$DUMP" -o n.heapdb --quiet >/dev/null
+heapdb instances Sample n.heapdb --no-retained --csv | tr ',' '\n' | grep -c '^retained'
+heapdb info n.heapdb --json | grep -c dominators
+heapdb instances Sample n.heapdb --csv | tr ',' '\n' | grep -c '^retained'
+heapdb info n.heapdb --json | grep -c dominators

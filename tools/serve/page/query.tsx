@@ -46,6 +46,7 @@ interface QueryTableProps {
   titles?: Record<string, string>;
   first?: string[];
   sums?: Column[]; // facts that are shown above the table
+  onBegin?(): void; // called once there are rows or an error
 }
 
 // Columns that only describe the value or the link of another cell.
@@ -107,8 +108,8 @@ const SLOW = 100, // milliseconds before the quick answer is requested instead
 // Quick answers that are shown before a slow one is computed, by query: what they lack, and their parameters.
 const QUICK: Record<string, { lacks: string; params(p: Params, one: string): Params | undefined }> = {
   instances: {
-    lacks: "Not in order yet: these objects are in the order of the dump.",
-    params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST }),
+    lacks: "Not in order yet: these objects are in the order of the dump, without their retained sizes.",
+    params: (p) => (p.sort === undefined ? undefined : { ...p, sort: undefined, limit: FIRST, "no-retained": "1" }),
   },
   "merged-paths": {
     lacks: "Not complete yet: this is the path of one object; the other paths are being added.",
@@ -174,6 +175,10 @@ export function QueryTable(props: QueryTableProps) {
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
   const order = useMemo(() => (isOrdered(rows, props.order) ? props.order : undefined), [rows, props.order]),
     shownSort = sort ?? order;
+  const hasBegun = answer !== undefined || reply.error !== undefined;
+  useEffect(() => {
+    if (hasBegun) props.onBegin?.();
+  }, [hasBegun]);
   if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
   if (!answer || reply.error)
     return (
