@@ -278,7 +278,7 @@ HDB_API int hdb_convert(const char *in_path, const char *out_path,
 /* What to set to zero. */
 enum hdb_strip {
 	HDB_STRIP_ARRAYS = 0,     /* contents of primitive arrays */
-	HDB_STRIP_PRIMITIVES = 1, /* primitive fields, too */
+	HDB_STRIP_PRIMITIVES = 1, /* primitive fields as well */
 };
 
 /* Primitive arrays to keep; all others are omitted. */
@@ -306,7 +306,7 @@ HDB_API int hdb_strip(const char *in_path, const char *out_path,
 
 /* Primitive arrays whose contents are removed. */
 enum hdb_redact_arrays {
-	HDB_REDACT_ARRAYS = 0, /* all */
+	HDB_REDACT_ARRAYS = 0, /* all primitive arrays */
 	HDB_REDACT_BYTES = 1,  /* byte and char arrays */
 	/*
 	 * char arrays, arrays with the contents of strings, and byte arrays with at least four
@@ -357,15 +357,16 @@ struct hdb_open_options {
 	/* current path of the dump; NULL means the path at the time of the import; borrowed */
 	const char *dump_path;
 	uint64_t memory_bytes; /* memory budget for building derived tables; 0 as for import */
-	unsigned threads;      /* as for import */
+	unsigned threads;      /* as in struct hdb_import_options */
 	struct hdb_progress progress;
 	/*
 	 * directory for unnamed temporary files, which are used if the database is not writable. If
 	 * the directory is not writable either, memory is used. NULL: $TMPDIR or /tmp; borrowed
 	 */
 	const char *tmp_dir;
-	int no_sigbus_handler; /* as for import */
-	/* as for import; if a process opens several handles on a file, the first decides */
+	int no_sigbus_handler; /* as in struct hdb_import_options */
+	/* as in struct hdb_import_options; if a process opens several handles on a file, the first
+	 * decides */
 	int no_sync;
 	/*
 	 * your own rules for the query "explain", read on first use; NULL: $HEAPDB_RULES; borrowed
@@ -410,7 +411,8 @@ struct hdb_health {
 	enum hdb_size_model sizes;
 	unsigned snapshot;
 	int strict;
-	const char *mapping_path; /* as for import, or NULL; borrowed until hdb_close */
+	/* as in struct hdb_import_options, or NULL; borrowed until hdb_close */
+	const char *mapping_path;
 	/*
 	 * whether objects may be missing, because the dump is truncated or damaged, or lacks
 	 * packets; 0 if `incomplete` only reports that the dump does not record some data or was
@@ -439,7 +441,7 @@ HDB_API uint64_t hdb_dump_fingerprint(const struct hdb *db);
  */
 HDB_API int hdb_failed(const struct hdb *db, struct hdb_error *err);
 
-/* Closes the handle. Its rows and readers must be closed before. NULL is allowed. */
+/* Closes the handle. Its rows and readers must be closed first. NULL is allowed. */
 HDB_API void hdb_close(struct hdb *db);
 
 /*
@@ -988,14 +990,14 @@ HDB_API int hdb_heap_name(struct hdb *db, uint32_t heap_no, char *buf, size_t si
 /* Types of column values. */
 enum hdb_type {
 	HDB_TYPE_NULL = 0, /* no value */
-	HDB_TYPE_COUNT,    /* u */
-	HDB_TYPE_BYTES,    /* u: size in bytes */
-	HDB_TYPE_ID,       /* u: identifier, printed as 0x... */
-	HDB_TYPE_INT,      /* i */
-	HDB_TYPE_DOUBLE,   /* d */
-	HDB_TYPE_BOOL,     /* u: 0 or 1 */
-	HDB_TYPE_TEXT,     /* text, text_size: valid UTF-8, not always terminated */
-	HDB_TYPE_PERCENT   /* d: percentage, shown with two decimals */
+	HDB_TYPE_COUNT,    /* a count; value in `u` */
+	HDB_TYPE_BYTES,    /* size in bytes; value in `u` */
+	HDB_TYPE_ID,       /* identifier, printed as 0x...; value in `u` */
+	HDB_TYPE_INT,      /* a signed integer; value in `i` */
+	HDB_TYPE_DOUBLE,   /* a floating-point number; value in `d` */
+	HDB_TYPE_BOOL,     /* 0 or 1; value in `u` */
+	HDB_TYPE_TEXT,     /* valid UTF-8, not always terminated; value in `text`, `text_size` */
+	HDB_TYPE_PERCENT   /* percentage, shown with two decimals; value in `d` */
 };
 
 /* A value of a row, or a fact of an answer. */

@@ -304,7 +304,7 @@ int android_allocations_group(const struct android_allocations *a, enum android_
 		if (by == ANDROID_BY_CLASS) {
 			TRY(call_tree_child(tree, 0, name_at(a, CLASSES, entry->class_no), &node,
 					    err));
-			/* leading zeros, so that names sort by thread number */
+			/* zero-padded, so that names sort by thread number */
 		} else if (by == ANDROID_BY_THREAD) {
 			(void)snprintf(text, sizeof(text), "%05u", (unsigned)entry->thread);
 			TRY(call_tree_child(tree, 0, text, &node, err));

@@ -120,7 +120,7 @@ void android_allocations_release(struct android_allocations *allocations);
 
 /* ---- native heaps ---- */
 
-/* Flags of a dump. Some equal the field numbers of ProcessHeapSamples. */
+/* Flags of a dump. Some are equal to field numbers of ProcessHeapSamples. */
 enum {
 	ANDROID_DUMP_MISSING = 1 << 0, /* packets are missing */
 	ANDROID_DUMP_DAMAGED = 1 << 2, /* sums decrease between dumps */

@@ -132,7 +132,7 @@ static int know(struct reader *r, uint64_t kind, uint64_t of, uint64_t number, s
 	return base_idmap_put(&native->known_map, hash, no, r->err);
 }
 
-/* Returns the scope of numbers: the packet sequence and its current generation. */
+/* Returns the scope of interned numbers: the packet sequence and its current generation. */
 static uint64_t numbers_of(const struct reader *r)
 {
 	return r->sequence_id << 32 | r->sequence->generation;

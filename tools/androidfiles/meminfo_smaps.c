@@ -34,7 +34,7 @@ enum kind {
 	KINDS
 };
 
-/* Rows of a rollup: Pss_Anon, Pss_File, Pss_Shmem. */
+/* Number of extra rows of smaps_rollup: Pss_Anon, Pss_File, Pss_Shmem. */
 enum { EXTRAS = 3 };
 static const char *const extra_names[EXTRAS] = { "anonymous", "files", "shared memory" };
 
@@ -97,9 +97,9 @@ static const struct rule rules[] = {
 struct sums {
 	struct android_memory *out;
 	struct android_memory_row kinds[KINDS], parts[PARTS], total;
-	struct android_memory_row extra[EXTRAS]; /* rows of a rollup */
+	struct android_memory_row extra[EXTRAS]; /* extra rows of smaps_rollup */
 	uint64_t before_end;                     /* end of the previous mapping */
-	enum kind before;                        /* its kind */
+	enum kind before;                        /* kind of the previous mapping */
 	bool is_rollup;
 };
 

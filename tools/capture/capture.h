@@ -30,7 +30,7 @@ struct capture_vm {
 	char container[72];   /* container ID, or a note that the VM is in another namespace */
 	char version[96];     /* Java version; empty: unknown */
 	bool has_heap;
-	uint64_t heap_used;      /* bytes, as of the last garbage collection */
+	uint64_t heap_used;      /* in bytes, after the last garbage collection */
 	uint64_t heap_committed; /* current size of the heap in bytes */
 };
 
@@ -44,17 +44,17 @@ int capture_list(struct capture_vm **vms, size_t *count, size_t *hidden, struct 
 struct capture_meters {
 	int pid, inner_pid;   /* PID in the namespace of this process, and in the VM's own */
 	uint64_t start_ticks; /* start time, which identifies the process together with the PID */
-	uint64_t age_ms;      /* time since its start; independent of changes of the clock */
+	uint64_t age_ms;      /* time since the process started; unaffected by clock changes */
 	char main_class[256], version[96];
 	char vm_args[2048]; /* options of the VM, truncated to fit */
-	bool has_counters;  /* it publishes hsperfdata */
-	bool cannot_attach; /* started with -XX:+DisableAttachMechanism */
+	bool has_counters;  /* whether the VM publishes hsperfdata */
+	bool cannot_attach; /* whether the VM was started with -XX:+DisableAttachMechanism */
 	bool has_heap;
-	uint64_t heap_used; /* bytes after the last garbage collection */
+	uint64_t heap_used; /* in bytes, after the last garbage collection */
 	uint64_t heap_committed, heap_max;
 	uint64_t gc_count, gc_us; /* number and total time of collections since the start */
 	uint64_t metaspace, classes, threads;
-	uint64_t rss, anonymous, swap; /* bytes */
+	uint64_t rss, anonymous, swap; /* in bytes */
 	/* whether its cgroup, or a parent of it, has a memory limit */
 	bool has_limit;
 	uint64_t limit, limit_usage;
@@ -110,7 +110,7 @@ struct child_output {
 int child_run(const char *const *argv, const struct capture_options *options, uint64_t timeout_ms,
 	      struct child_output *out, struct hdb_error *err);
 
-/* Reports of a running VM other than a dump. The members after the stacks are commands of jcmd. */
+/* Information that a running VM can report. Members after CAPTURE_STACKS are jcmd commands. */
 enum capture_question {
 	CAPTURE_HISTOGRAM, /* objects and bytes by class, as `jmap -histo` prints them */
 	CAPTURE_STACKS,    /* the stacks of all threads, as jstack prints them */

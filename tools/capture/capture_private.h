@@ -7,7 +7,7 @@
 struct capture {
 	char name[512];
 	struct stream stream;
-	struct capture_cost cost; /* without the bytes */
+	struct capture_cost cost; /* `bytes` is set by capture_end */
 	/*
 	 * Removes temporary files and frees the capture. May be called before the stream has begun.
 	 */

@@ -10,10 +10,10 @@
 
 #define TEXT_SIZE 16384
 #define PATH_SIZE 4096
-/* Version 1 writes "no limit" as the largest multiple of the page size. */
+/* cgroup v1 reports "no limit" as the largest multiple of the page size. */
 #define NO_LIMIT (UINT64_C(1) << 60)
 
-/* Names of files, which differ between the versions. */
+/* Names of the files, which differ between cgroup versions. */
 struct files {
 	const char *limit, *usage, *events;
 };
@@ -22,7 +22,7 @@ static const struct files files_of[] = {
 	[2] = { "memory.max", "memory.current", "memory.events" },
 };
 
-/* Returns whether the list "cpu,memory" contains the controller. */
+/* Returns whether a list such as "cpu,memory" contains the memory controller. */
 static bool has_memory(const char *list, size_t size)
 {
 	static const char name[] = "memory";
@@ -39,8 +39,8 @@ static bool has_memory(const char *list, size_t size)
 }
 
 /*
- * Copies the path of the group from the line "ID:CONTROLLERS:PATH" of this version. Returns false
- * if there is no such line.
+ * Copies the path of the group from the line "ID:CONTROLLERS:PATH" of this cgroup version. Returns
+ * false if there is no such line.
  */
 static bool find_path(const char *text, int version, char *path, size_t size)
 {

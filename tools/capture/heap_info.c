@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns bytes. */
+/* Converts a size with a unit such as K to bytes. */
 static uint64_t size_of(unsigned long long number, char unit)
 {
 	return number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);

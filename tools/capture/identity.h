@@ -7,7 +7,7 @@
 
 #include "capture/process.h"
 
-/* Previous identity. */
+/* The identity to restore. */
 struct identity {
 	uid_t uid;
 	gid_t gid;
@@ -15,9 +15,9 @@ struct identity {
 };
 
 /*
- * Takes the effective user and group of the process for all threads, if heapdb runs as root and the
- * process belongs to another user. Fails with HDB_EIO if the process belongs to another user and
- * heapdb does not run as root.
+ * Switches all threads to the effective user and group of the process, if heapdb runs as root and
+ * the process belongs to another user. Fails with HDB_EIO if the process belongs to another user
+ * and heapdb does not run as root.
  */
 int identity_take(const struct process *process, struct identity *before, struct hdb_error *err);
 

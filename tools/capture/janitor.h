@@ -23,10 +23,10 @@ struct janitor {
 
 /* Files to remove. The caller owns the descriptors. */
 struct janitor_files {
-	int tmp_fd;         /* the parent of `directory` */
-	int folder_fd;      /* `folder` itself */
+	int tmp_fd;         /* parent directory of `folder` */
+	int folder_fd;      /* the directory `folder` */
 	int cwd_fd;         /* another directory that may contain the trigger file; -1 means none */
-	const char *folder; /* its name; borrowed */
+	const char *folder; /* name of the directory; borrowed */
 	const char *trigger; /* name of the trigger file; borrowed */
 };
 

@@ -46,10 +46,10 @@ struct perfdata_summary {
 	bool cannot_attach; /* whether attaching is disabled in the VM */
 	bool has_heap;
 	uint64_t heap_used, heap_committed; /* sums over all spaces, in bytes */
-	/* Bytes; 0 before the first garbage collection. */
+	/* In bytes; 0 before the first garbage collection. */
 	uint64_t metaspace_used, metaspace_committed;
 	uint64_t threads;                          /* live Java threads */
-	uint64_t classes_loaded, classes_unloaded; /* numbers of classes since the start */
+	uint64_t classes_loaded, classes_unloaded; /* classes loaded and unloaded since the start */
 	uint64_t heap_max;                         /* maximum size in bytes, or 0 if unknown */
 	/* number of collections, and total time of the collections in microseconds */
 	uint64_t gc_count, gc_us;

@@ -39,7 +39,7 @@ static const char *field(const char *text, const char *key)
 	return NULL;
 }
 
-/* Returns the n-th number of a line, from 0, or the last if n is negative. */
+/* Returns number `n` of a line, counting from 0, or the last number if n is negative. */
 static unsigned long number_in(const char *line, int n, unsigned long none)
 {
 	unsigned long value = none;

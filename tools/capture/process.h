@@ -15,8 +15,8 @@
 struct process {
 	pid_t pid;       /* PID in the namespace of this process */
 	pid_t inner_pid; /* PID in the innermost namespace of the other process */
-	int proc_fd;     /* its directory in /proc */
-	uid_t uid;       /* effective */
+	int proc_fd;     /* directory of the process in /proc */
+	uid_t uid;       /* effective user ID */
 	gid_t gid;
 	char state;        /* as in `ps`: R, S, D, T, Z */
 	bool catches_quit; /* whether the process has a handler for SIGQUIT */

@@ -46,7 +46,7 @@ struct stream {
 /* Starts the thread. stream_end must be called even after an error. */
 int stream_start(struct stream *stream, struct hdb_error *err);
 
-/* Closes the reader's end and waits for the thread. Returns as capture_end does. */
+/* Closes the reader's end and waits for the thread. Returns the same codes as capture_end. */
 int stream_end(struct stream *stream, struct hdb_error *err);
 
 #endif

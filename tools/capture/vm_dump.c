@@ -29,15 +29,15 @@ struct vm_capture {
 	struct process process;
 	struct attach attach;
 	struct identity before;
-	struct perfdata_summary counters; /* before the dump */
+	struct perfdata_summary counters; /* counters before the dump */
 	uint64_t began_us;
 	struct janitor janitor;
 	struct janitor_files files;
 	bool has_files;
 	char folder[FOLDER_NAME_SIZE];
 	char trigger[ATTACH_TRIGGER_SIZE];
-	char path[PATH_SIZE]; /* path of `directory` as the VM sees it */
-	int tmp_fd, cwd_fd;   /* the VM's directories */
+	char path[PATH_SIZE]; /* path of `folder` as the VM sees it */
+	int tmp_fd, cwd_fd;   /* the VM's /tmp and working directory */
 	int place_fd, folder_fd,
 		dump_fd; /* the parent of `directory`, `directory` itself, and the dump */
 	int socket_fd;   /* socket for the VM's answer */

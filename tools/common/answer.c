@@ -326,7 +326,7 @@ static int get_next(void *ctx, struct hdb_error *err)
 {
 	const struct answer_columns *columns = ctx;
 
-	(void)err; /* same as the answer's error */
+	(void)err; /* `err` is answer->err */
 	return answer_next(columns->answer, columns->out);
 }
 

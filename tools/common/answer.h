@@ -17,9 +17,9 @@ struct answer {
 	/* value of the key "section" in JSON, for reports, or NULL if none */
 	const char *section;
 	const struct hdb_query_args *args; /* arguments of the query; borrowed, or NULL if none */
-	struct hdb_rows *rows;             /* borrowed; NULL if the facts are in: */
+	struct hdb_rows *rows;             /* borrowed; NULL if `facts` is used instead */
 	const struct row_source
-		*source; /* borrowed; row source if `rows` is NULL, or NULL if none */
+		*source; /* borrowed; source of rows if `rows` is NULL, or NULL if none */
 	const struct own_fact *facts;
 	size_t fact_count;
 	uint64_t limit;   /* limit passed to the query, or 0 if none */

@@ -28,7 +28,7 @@ int call_tree_child(struct call_tree *tree, uint32_t parent, const char *name, u
 		    struct hdb_error *err)
 {
 	const struct base_name text = { .text = name, .size = strlen(name) };
-	const uint32_t above = parent - 1; /* BASE_TREE_TOP for 0 */
+	const uint32_t above = parent - 1; /* wraps around to BASE_TREE_TOP if `parent` is 0 */
 	struct call_node new = { .parent = parent };
 	uint32_t no;
 

@@ -48,16 +48,16 @@ struct feed {
 	const struct hdb_progress *progress;
 	pid_t fetch;                 /* process of the command, or 0 if none */
 	int from_fd;                 /* input */
-	bool is_pipe;                /* the input can only be read sequentially */
+	bool is_pipe;                /* whether the input can only be read sequentially */
 	uint64_t archive_bytes;      /* size of the archive, if the input is a file */
 	char *first;                 /* first bytes of a pipe; owned */
 	size_t first_size, first_at; /* size of `first`, and number of bytes consumed from it */
 	char *block;                 /* buffer for libarchive, if the input is a pipe; owned */
-	int read_fd;                 /* the reader's end */
-	int write_fd;                /* the thread's end */
+	int read_fd;                 /* the reader's end of the pipe */
+	int write_fd;                /* the thread's end of the pipe */
 	const char *named;           /* file in the archive, borrowed; NULL means the first dump */
 	struct archive *archive;
-	bool is_running; /* the thread runs */
+	bool is_running; /* whether the thread is running */
 	pthread_t thread;
 	uint64_t bytes; /* bytes unpacked or skipped */
 	size_t head_size;

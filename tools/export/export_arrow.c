@@ -202,7 +202,7 @@ struct arrow {
 	uint64_t *nodes, *buffers; /* owned: pairs of numbers for the current batch */
 	size_t node_count, buffer_count;
 	struct base_vec batches, dictionaries; /* struct block */
-	bool has_dictionaries;                 /* dictionaries were written */
+	bool has_dictionaries;                 /* whether the dictionaries were written */
 };
 
 /* ---- the schema ---- */

@@ -804,12 +804,12 @@ static void put_schema(struct thrift *t, const struct export_writer *w)
 	for (size_t i = 0; i < w->column_count; i++) {
 		thrift_struct(t, 0);
 		thrift_i32(t, 1, (int32_t)types[w->columns[i].kind]);
-		thrift_i32(t, 3, 1); /* OPTIONAL */
+		thrift_i32(t, 3, 1); /* repetition type OPTIONAL */
 		thrift_text(t, 4, w->columns[i].name);
 		if (w->columns[i].kind == EXPORT_TEXT) {
-			thrift_i32(t, 6, 0); /* UTF8 */
+			thrift_i32(t, 6, 0); /* converted type UTF8 */
 			thrift_struct(t, 10);
-			thrift_struct(t, 1); /* STRING */
+			thrift_struct(t, 1); /* logical type STRING */
 			thrift_end(t);
 			thrift_end(t);
 		}

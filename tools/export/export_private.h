@@ -27,7 +27,8 @@ void export_bytes_align(struct bytes *b, size_t alignment);
 /* ---- export.c: the columns of a stream ---- */
 
 enum export_kind {
-	EXPORT_I64, /* also uint64: identifiers, counts and sizes stay below 2^63 in practice */
+	/* int64 and uint64: identifiers, counts and sizes stay below 2^63 in practice */
+	EXPORT_I64,
 	EXPORT_F64,
 	EXPORT_BOOL,
 	EXPORT_TEXT

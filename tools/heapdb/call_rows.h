@@ -22,7 +22,7 @@ enum calls_by {
 /* Origin of the samples in a tree. The allocation tracker identifies threads by number. */
 enum calls_of { CALLS_OF_RECORDING, CALLS_OF_TRACKER, CALLS_OF_NATIVE_HEAP };
 
-/* Prints the rows of a tree with the header data of `plain`, grouped by cli->opt.by. */
+/* Prints the rows of a tree, grouped by cli->opt.by, with the name and facts of `plain`. */
 int print_calls(struct cli *cli, const struct answer *plain, const struct call_tree *tree,
 		enum calls_of of);
 

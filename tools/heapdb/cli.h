@@ -263,8 +263,8 @@ int locate_named(struct cli *cli, const char *name, char **db_path, char **dump_
 int cli_open_database(struct cli *cli);
 
 /*
- * Returns the open options from the command line, for one of `of` databases. `dump_path` is
- * borrowed while a database is open.
+ * Returns the open options from the command line, for one of `of` databases that share the memory
+ * budget. `dump_path` is borrowed while a database is open.
  */
 struct hdb_open_options cli_open_options(struct cli *cli, const char *dump_path, unsigned of);
 /*

@@ -78,7 +78,8 @@ static void describe_range(const struct hdb_option_spec *o, char *out, size_t si
 	out[0] = '\0';
 	if (o->default_value)
 		used = (size_t)snprintf(out, size, " Default: %s.", o->default_value);
-	if (is_number && o->high < UINT32_MAX) /* nobody reaches larger limits */
+	/* omit upper limits beyond 32 bits, which no value reaches in practice */
+	if (is_number && o->high < UINT32_MAX)
 		snprintf(out + used, size - used, " Range: %" PRIu64 " to %" PRIu64 ".", o->low,
 			 o->high);
 	else if (is_number && o->low > 0)

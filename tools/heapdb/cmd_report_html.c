@@ -33,7 +33,7 @@
 	ROW(key, query, option, value, limit, true, columns)
 static const struct question {
 	const char *key, *query;
-	struct hdb_option option; /* name NULL means none */
+	struct hdb_option option; /* none if its name is NULL */
 	uint64_t limit;
 	bool has_values;     /* whether the answer consists only of strings from the heap */
 	const char *columns; /* columns that the page shows, "a,b,c"; NULL means all */
@@ -66,7 +66,7 @@ static size_t string_size(const char *json, size_t size)
 enum redaction {
 	REDACT_QUOTED, /* removes text from the first to the last quote */
 	REDACT_LABEL,  /* keeps only the class of a label */
-	REDACT_FRAME,  /* keeps the class of a label, and frames unchanged */
+	REDACT_FRAME,  /* keeps the class of a label; leaves frames unchanged */
 	REDACT_ALL     /* becomes null */
 };
 

@@ -36,7 +36,7 @@ static void open_browser(struct cli *cli, const char *url)
 	else
 		waitpid(child, NULL, 0);
 	if (fd >= 0) {
-		sleep(5); /* time for the browser to read it */
+		sleep(5); /* time for the browser to read the file */
 		close(fd);
 		unlink(path);
 	}
@@ -98,7 +98,7 @@ static int serve(struct cli *cli, const struct serve_database *databases, size_t
 		.memory_bytes = cli->opt.memory_bytes,
 		.tmp_dir = cli->opt.tmp,
 		.stop = progress_callbacks().cancel,
-#ifdef HAVE_MCP /* notes require the same library */
+#ifdef HAVE_MCP /* notes require jansson, as mcp does */
 		.notes = page_notes,
 #endif
 		.write_file = write_file,

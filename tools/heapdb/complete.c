@@ -144,7 +144,7 @@ static const char *named_file(const struct line *l)
 }
 
 struct class_size {
-	uint64_t bytes; /* size of its objects */
+	uint64_t bytes; /* total size of the objects of the class */
 	uint32_t no;
 };
 

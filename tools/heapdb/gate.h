@@ -48,7 +48,7 @@ struct gate_budget {
 	const char *path;          /* borrowed */
 	struct gate_check *checks; /* owned */
 	size_t count, failed;
-	double margin; /* per cent that --update adds */
+	double margin; /* percentage that --update adds */
 };
 
 /* The keywords of the measures in a budget. */

@@ -343,7 +343,7 @@ int cli_open(struct cli *cli, const char *db_path, const char *dump_path, unsign
 	int rc;
 
 	rc = hdb_open(db_path, &options, db, &cli->err);
-	/* the check command only reports problems */
+	/* `check` reports an outdated database instead of importing the dump again */
 	if (rc != HDB_EVERSION || (cli->query && strcmp(cli->query->name, "check") == 0))
 		return rc;
 	rc = hdb_import_again(db_path, dump_path, &again, NULL, &cli->err);

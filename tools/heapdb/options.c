@@ -114,7 +114,7 @@ uint64_t options_groups(const struct command *command, const struct hdb_query_sp
 {
 	uint64_t groups = command->options | OPTIONS_HELP;
 
-	if (query) /* the query decides */
+	if (query) /* queries have their own option for unreachable objects */
 		groups &= ~(uint64_t)OPTIONS_TABLES_ALL;
 	if (query && query->is_tree)
 		groups &= ~(uint64_t)OPTIONS_WHERE;

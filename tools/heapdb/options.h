@@ -21,7 +21,7 @@ struct command;
 
 /*
  * Groups of options. A command accepts an option if its row in the command table has one of the
- * option's groups. Help, completion and option checking use these two tables.
+ * option's groups. Help, completion and option checking use the command table and the option table.
  */
 enum option_group {
 	OPTIONS_HELP = 1 << 0,     /* all commands */
@@ -52,9 +52,10 @@ enum option_group {
 	OPTIONS_SQL = 1 << 25,
 	OPTIONS_ALLOCATIONS = 1 << 26,
 	OPTIONS_NAMES = 1 << 27,
-	OPTIONS_TABLES_ALL = 1 << 28,  /* commands that read SQL tables */
-	OPTIONS_TREE_FORMAT = 1 << 29, /* --format for drawable answers: options_groups */
-	OPTIONS_STACKS = 1 << 30       /* answers with stacks: options_groups */
+	OPTIONS_TABLES_ALL = 1 << 28, /* commands that read SQL tables */
+	/* --format for answers that can be drawn; see options_groups */
+	OPTIONS_TREE_FORMAT = 1 << 29,
+	OPTIONS_STACKS = 1 << 30 /* answers with stacks; see options_groups */
 };
 
 /*
@@ -69,7 +70,7 @@ enum option_group {
 #define OPTIONS_ADB (UINT64_C(1) << 35)
 #define OPTIONS_CAPTURE_ALL (UINT64_C(1) << 36)
 #define OPTIONS_JVM_DUMP (UINT64_C(1) << 37)
-#define OPTIONS_CHART (UINT64_C(1) << 38) /* growth */
+#define OPTIONS_CHART (UINT64_C(1) << 38) /* options of `growth` */
 #define OPTIONS_GATE (UINT64_C(1) << 39)
 /* Commands that query a running JVM. */
 #define OPTIONS_PROCESS (UINT64_C(1) << 40)
@@ -129,17 +130,17 @@ struct options {
 	 * value of an enum of the library or of a reader.
 	 */
 	unsigned sizes, contents, packing, zero, arrays, by;
-	const char *adb, *serial; /* capture: process and device */
+	const char *adb, *serial; /* for `capture`: process and device */
 	unsigned parallel, gz;    /* 0 means not given */
-	struct repeated when;     /* watch */
-	struct repeated with;     /* report, serve: further files */
+	struct repeated when;     /* for `watch` */
+	struct repeated with;     /* for `report` and `serve`: further files */
 	const char *name, *dir, *then, *series, *interval, *histograms;
 	const char *keep, *hash_key, *names_file, *report;
-	const char *budget, *baseline; /* gate */
-	unsigned at_most;              /* watch; 0 means not given */
+	const char *budget, *baseline; /* for `gate` */
+	unsigned at_most;              /* for `watch`; 0 means not given */
 	unsigned gate_format;
 	bool live, all, histogram, once, update;
-	bool allow_import, allow_capture; /* mcp */
+	bool allow_import, allow_capture; /* for `mcp` */
 	bool app_only, segments, koom, hash, chart, points;
 	unsigned id_size;  /* size of IDs in units of 4 bytes, or 0 if not given */
 	unsigned is_plain; /* export without compression */

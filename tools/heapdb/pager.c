@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 static struct {
-	pid_t pid;          /* 0 means not running */
+	pid_t pid;          /* process ID of the pager; 0 means not running */
 	struct output *out; /* NULL if no output was held back */
 	int errors;         /* copy of standard error, or -1 if standard error is not redirected */
 } pager;
 
-/* Returns NULL if output is not paged. */
+/* Returns the pager's command, or NULL if output is not paged. */
 static const char *pager_command(void)
 {
 	const char *command = getenv("PAGER");

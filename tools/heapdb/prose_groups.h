@@ -13,9 +13,9 @@
 /* Rows with the same key, combined in a group. */
 struct prose_group {
 	uint64_t key;
-	uint64_t count;                 /* 0 means new */
+	uint64_t count;                 /* number of rows; 0 means a new group */
 	uint64_t shallow, retained, id; /* sums over the rows, and the ID of the first object */
-	bool has_retained;              /* otherwise unknown */
+	bool has_retained;              /* whether the retained size is known */
 	struct bytes text[PROSE_TEXTS]; /* owned */
 };
 

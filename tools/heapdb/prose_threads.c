@@ -124,8 +124,9 @@ static const struct prose_column columns[] = {
  * and state.
  */
 struct thread {
-	struct prose_group g; /* in HOLDS, `shallow` is the retained size of the local variable */
-	bool is_own;          /* whether the frame belongs to the application */
+	/* `shallow` is the retained size of the local variable in text[HOLDS] */
+	struct prose_group g;
+	bool is_own; /* whether the frame belongs to the application */
 };
 
 /* Prefixes of platform frames. Application frames are more informative. */

@@ -55,7 +55,7 @@ int print_own_answer(struct cli *cli, const struct own_answer *own);
 /* Prints to standard error which requested columns are missing from the answer. */
 void answer_report_absent(const struct cli *cli, const struct answer *answer);
 
-/* Makes the answer match its notes and samples to its rows. */
+/* Makes the answer annotate its rows with matching notes and samples. */
 void answer_annotate(struct answer *answer);
 /*
  * Prints notes on the leak, object and class of the current row, one per line. These notes are not

@@ -63,7 +63,7 @@ struct column {
 	bool is_hidden; /* whether the column does not fit and is hidden */
 	bool is_twin;   /* whether another column shows the same information */
 	bool is_same;   /* whether all rows have the same value, which is shown below the table */
-	bool stays;     /* never hidden */
+	bool stays;     /* whether the column is never hidden */
 	bool is_aside;  /* whether the column is hidden before columns that lack this flag */
 	/*
 	 * whether this column and the columns before it are hidden only if strings cannot be
@@ -424,7 +424,7 @@ static void shorten_widest(struct table *t, unsigned names)
 		const size_t no = (size_t)(c - t->column), title = title_width(t, no);
 		size_t width;
 
-		assert(c->names < names); /* guarantees progress */
+		assert(c->names < names); /* each pass shortens another column, so the loop ends */
 		c->names = names;
 		width = widest_cell(t, no);
 		/* in a later batch, the widths of printed columns do not change */

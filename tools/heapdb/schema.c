@@ -1,6 +1,6 @@
 /*
  * heapdb/schema.c - `heapdb help --schema`: prints a JSON Schema of all --json output, generated
- * from the library's list of queries so that the two cannot differ.
+ * from the library's list of queries, so the schema always matches the output.
  */
 #include "common/embed.h"
 #include "heapdb/cli.h"

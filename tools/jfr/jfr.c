@@ -1,8 +1,8 @@
 /*
  * jfr/jfr.c - reads the chunks of recordings. A chunk consists of a header and events. The metadata
  * (types and their fields) and checkpoints (constants by type and key) are events as well. Numbers
- * in the header are big-endian. All others have 7 bits per byte, lowest bits first, and at most 9
- * bytes.
+ * in the header are big-endian. All other numbers have 7 bits per byte, lowest bits first, and at
+ * most 9 bytes.
  *
  *     event:      size, type, fields
  *     metadata:   size, 0, start, duration, number, strings, a tree of elements
@@ -12,7 +12,7 @@
  *
  * One chunk is open at a time. For its constants, only the offsets are stored, by type and key. A
  * constant is decoded when a field refers to it, so cycles among constants are harmless. If several
- * have the same key, the first one is used, as in the JDK.
+ * constants have the same key, the first one is used, as in the JDK.
  */
 #include "jfr/jfr.h"
 
@@ -346,7 +346,7 @@ static int read_metadata(struct jfr *j, struct cursor c, struct hdb_error *err)
 	bytes_add(&j->texts, "", 1);
 	if (!read_event(&c, &type) || type != 0)
 		return hdb_fail(err, HDB_EFORMAT, "no metadata at offset %" PRIu32, c.at);
-	for (int i = 0; i < 3; i++) /* start, duration, number */
+	for (int i = 0; i < 3; i++) /* skip start, duration, number */
 		(void)number(&c);
 	count = count_of(&c);
 	TRY(BASE_ALLOC(strings, count, "metadata", err));
@@ -469,7 +469,7 @@ static int read_constants(struct cursor all, struct hdb_error *err)
 
 		if (!read_event(&c, &type))
 			return hdb_fail(err, HDB_EFORMAT, "no event at offset %" PRIu32, all.at);
-		for (int i = 0; type == 1 && i < 4; i++) /* start, duration, distance, kind */
+		for (int i = 0; type == 1 && i < 4; i++) /* skip start, duration, distance, kind */
 			(void)number(&c);
 		for (uint32_t left = type == 1 ? count_of(&c) : 0; left > 0; left--) {
 			TRY(read_pool(&c, err));

@@ -358,7 +358,7 @@ static int run(const struct mcp_statement *statement, struct hdb_row_source *out
 
 	if (statement->is_sql)
 		return run_sql(statement, statement->text, out, err);
-	r = oql_to_sql(text, &translated, err); /* VisualVM's dialect */
+	r = oql_to_sql(text, &translated, err); /* a statement in VisualVM's dialect */
 	if (r != HDB_NOTFOUND)
 		return r == HDB_OK ? run_sql(statement, translated, out, err) : r;
 #endif

@@ -104,7 +104,7 @@ struct mcp_page {
 	uint64_t limit;        /* maximum number of rows in this page; 0 means as many as fit */
 	size_t budget_bytes;   /* maximum size of the answer as JSON */
 	const json_t *columns; /* array of names, or NULL means all; borrowed */
-	bool without_facts;    /* omit the facts */
+	bool without_facts;    /* whether to omit the facts */
 	/* result: offset of the next page, or 0 for the last page */
 	uint64_t next;
 };

@@ -99,7 +99,7 @@ struct server {
 	bool ended;               /* whether the input has ended */
 	unsigned asked;           /* number of questions to the user */
 	bool is_waiting;          /* whether the server waits for the answer to its last request */
-	json_t *reply;            /* that answer; owned */
+	json_t *reply;            /* answer to the server's last request; owned */
 	pthread_mutex_t out_lock;
 	base_flag cancel;      /* whether the current request must stop */
 	base_flag can_ask;     /* whether the client can ask the user, for protocols with

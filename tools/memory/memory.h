@@ -95,7 +95,7 @@ struct memory_figures {
 };
 
 struct memory {
-	/* The account. */
+	/* The rows of the account. */
 	BASE_VEC_AS(row_vec, struct memory_row, rows, row_count); /* parts before their details */
 	uint64_t rss, swap;
 	uint64_t buffer_count; /* number of buffers whose memory is in their own mappings */

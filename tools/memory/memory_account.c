@@ -350,7 +350,7 @@ static int take_rest(struct account *a, const struct division *d, struct hdb_err
 	sums.count = m->part == MEMORY_STACKS && m->is_accessible           ? 1 :
 		     m->part == MEMORY_LIBRARIES || m->part == MEMORY_FILES ? m->is_file :
 									      0;
-	/* all are 0 for a mapping that its ranges cover completely, and for a guard page */
+	/* all sums are 0 for a mapping that its ranges cover completely, and for a guard page */
 	return sums.resident || sums.committed || sums.count ?
 		       add(a->memory, memory_for(m->part, NULL), &sums, err) :
 		       HDB_OK;

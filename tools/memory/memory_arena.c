@@ -9,7 +9,8 @@
  */
 #include "memory/memory_private.h"
 
-#define ARENA_BYTES (UINT64_C(64) << 20) /* size and alignment, except the main arena's */
+/* size and alignment of every arena except the main arena */
+#define ARENA_BYTES (UINT64_C(64) << 20)
 #define CHUNK_ALIGNMENT 16u
 #define CHUNK_MIN 32u
 #define BEFORE_IN_USE 1u

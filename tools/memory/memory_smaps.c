@@ -40,10 +40,11 @@ static void name_part(const struct smaps_mapping *s, struct mapping *m)
 		enum memory_part part;
 	} names[] = {
 		{ ".jsa", MEMORY_CDS },
-		{ "memfd:java_heap", MEMORY_HEAP }, /* ZGC */
+		{ "memfd:java_heap", MEMORY_HEAP }, /* heap of ZGC */
 		{ "[heap]", MEMORY_REST },
 		{ "[stack]", MEMORY_STACKS },
-		{ "pthread stack", MEMORY_STACKS }, /* glibc.mem.decorate_maps */
+		/* names set by the tunable glibc.mem.decorate_maps */
+		{ "pthread stack", MEMORY_STACKS },
 		{ "[anon", MEMORY_REST },
 		{ "[v", MEMORY_LIBRARIES }, /* [vdso], [vvar], [vsyscall] */
 		{ ".so.", MEMORY_LIBRARIES },
@@ -75,7 +76,7 @@ static void place_part(struct mapping *m, const struct mapping *before, bool is_
 		m->part = MEMORY_STACKS;
 	else if (before->part == MEMORY_LIBRARIES && before->is_accessible &&
 		 !before->is_anonymous && size <= BSS_MAX)
-		m->part = MEMORY_LIBRARIES; /* .bss */
+		m->part = MEMORY_LIBRARIES; /* zero-initialised data (.bss) */
 }
 
 struct reader {

@@ -240,7 +240,7 @@ static int read_heap_line(struct memory *m, const char *line, struct hdb_error *
 		if (at)
 			return add_listed(m, memory_for(MEMORY_HEAP, NULL), at, err);
 	} else if (strstr(line, " soft max, ")) {
-		m->figures.heap_used = bytes_after(line, " committed, "); /* Shenandoah */
+		m->figures.heap_used = bytes_after(line, " committed, "); /* format of Shenandoah */
 	}
 	return HDB_OK;
 }

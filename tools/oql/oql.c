@@ -412,7 +412,7 @@ static int star_cells(struct oql *oql, const struct oql_value *v)
 	assert(oql->column_count == STAR_COUNT);
 	memset(oql->cells, 0, STAR_COUNT * sizeof(oql->cells[0]));
 	oql->texts[STAR_TEXT].size = 0;
-	if (v->type != OQL_V_OBJECT) /* a value in a list of objects */
+	if (v->type != OQL_V_OBJECT) /* the list in FROM may also contain other values */
 		return make_cell(oql, STAR_TEXT, v);
 	TRY(hdb_object_at(oql->eval.db, v->ix, &facts, oql->eval.err));
 	name = hdb_class_name(oql->eval.db, facts.class_no);

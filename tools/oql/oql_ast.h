@@ -10,16 +10,16 @@
 
 enum oql_kind {
 	OQL_NULL,
-	OQL_BOOL,   /* i */
-	OQL_INT,    /* i: 32 bits */
-	OQL_LONG,   /* i */
-	OQL_FLOAT,  /* d */
-	OQL_DOUBLE, /* d */
-	OQL_CHAR,   /* i: a UTF-16 unit */
-	OQL_STRING, /* name: its text */
-	OQL_NAME,   /* name: an alias, or a field of the row's object */
+	OQL_BOOL,   /* value in `i` */
+	OQL_INT,    /* value in `i`, 32 bits */
+	OQL_LONG,   /* value in `i` */
+	OQL_FLOAT,  /* value in `d` */
+	OQL_DOUBLE, /* value in `d` */
+	OQL_CHAR,   /* UTF-16 unit in `i` */
+	OQL_STRING, /* text in `name` */
+	OQL_NAME,   /* `name` is an alias, or a field of the row's object */
 	OQL_SNAPSHOT,
-	OQL_SELECT,    /* select */
+	OQL_SELECT,    /* sub-select in `select` */
 	OQL_FIELD,     /* a.name */
 	OQL_ATTRIBUTE, /* a.@name, or @name of the row's object if `a` is NULL */
 	OQL_METHOD,    /* a.name(args) */
@@ -79,12 +79,12 @@ struct oql_order {
 };
 
 enum oql_from_kind {
-	OQL_FROM_CLASS,     /* name */
-	OQL_FROM_PATTERN,   /* name: a regular expression */
-	OQL_FROM_ADDRESSES, /* numbers */
-	OQL_FROM_IDS,       /* numbers */
-	OQL_FROM_VALUE,     /* expr */
-	OQL_FROM_SELECT     /* select, in parentheses */
+	OQL_FROM_CLASS,     /* class name in `name` */
+	OQL_FROM_PATTERN,   /* regular expression in `name` */
+	OQL_FROM_ADDRESSES, /* addresses in `numbers` */
+	OQL_FROM_IDS,       /* object numbers in `numbers` */
+	OQL_FROM_VALUE,     /* expression in `expr` */
+	OQL_FROM_SELECT     /* sub-select in `select` */
 };
 
 struct oql_from {
@@ -116,7 +116,7 @@ struct oql_select {
 	struct oql_expr *where;
 	struct oql_expr **groups;
 	size_t group_count;
-	bool has_groups; /* GROUP BY, or aggregates */
+	bool has_groups; /* whether there is a GROUP BY clause or an aggregate */
 	size_t aggregate_count;
 	struct oql_expr **aggregates;
 	/* ORDER BY; the first SELECT of a UNION holds the ORDER BY of the whole union */

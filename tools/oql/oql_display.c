@@ -11,7 +11,7 @@ enum rule {
 	RULE_STRING,
 	RULE_FIELD,   /* the text of a field */
 	RULE_VALUE,   /* a number */
-	RULE_BOOLEAN, /* a number, 0 for false */
+	RULE_BOOLEAN, /* true or false, from a number */
 	RULE_BUILDER,
 	RULE_SHOWN, /* as formatted by the library */
 	RULE_LOCALE,
@@ -20,7 +20,7 @@ enum rule {
 	RULE_CONSTRUCTOR,
 	RULE_STACK_ELEMENT,
 	RULE_URL,
-	RULE_CLASS /* int.class */
+	RULE_CLASS /* name of the class that a class object represents */
 };
 
 /* The rows of the table. The first row that names the object's class or a superclass is used. */

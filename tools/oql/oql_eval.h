@@ -15,24 +15,24 @@
 
 enum oql_type {
 	OQL_V_NULL,
-	OQL_V_BOOL, /* i, like the following */
+	OQL_V_BOOL, /* value in `i`, as for the kinds up to OQL_V_LONG */
 	OQL_V_CHAR,
 	OQL_V_BYTE,
 	OQL_V_SHORT,
 	OQL_V_INT,
 	OQL_V_LONG,
-	OQL_V_FLOAT,     /* d */
-	OQL_V_DOUBLE,    /* d */
-	OQL_V_STRING,    /* text */
-	OQL_V_OBJECT,    /* ix */
+	OQL_V_FLOAT,     /* value in `d` */
+	OQL_V_DOUBLE,    /* value in `d` */
+	OQL_V_STRING,    /* value in `text` */
+	OQL_V_OBJECT,    /* object number in `ix` */
 	OQL_V_REFERENCE, /* i: ID of the object; text: fields that refer to it */
-	OQL_V_LIST,      /* list */
-	OQL_V_ROW,       /* list, with names */
+	OQL_V_LIST,      /* elements in `list` */
+	OQL_V_ROW,       /* values in `list`, with column names */
 	/* text: name; i: enum hdb_basic_type; list: the value; ix: 1 if there is no value */
 	OQL_V_FIELD,
 	OQL_V_ROOT,       /* ix: the object; i: its thread object or -1; text: kind of the root */
-	OQL_V_SNAPSHOT,   /* ${snapshot} */
-	OQL_V_INFO,       /* its snapshotInfo */
+	OQL_V_SNAPSHOT,   /* the snapshot, ${snapshot} */
+	OQL_V_INFO,       /* snapshotInfo of the snapshot */
 	OQL_V_JAVA_CLASS, /* text: the name */
 	OQL_V_STACK,      /* i: trace serial; ix: frames */
 	OQL_V_FRAME       /* i: trace serial; ix: depth */
@@ -124,8 +124,9 @@ struct oql_frame {
 	const struct oql_frame *outer; /* row of the enclosing select, or NULL */
 	struct oql_str alias;
 	struct oql_value current;
-	const struct oql_value *aggregates; /* indexed by index; NULL while rows are accumulated */
-	struct oql_arena *arena;            /* lives as long as the row */
+	/* results of the aggregates by index; NULL while rows are accumulated */
+	const struct oql_value *aggregates;
+	struct oql_arena *arena; /* lives as long as the row */
 };
 
 /* ---- expressions: oql_eval.c ---- */
@@ -199,7 +200,7 @@ int oql_make_list(struct oql_eval *ev, struct oql_arena *arena, size_t count,
 int oql_make_ids(struct oql_eval *ev, struct oql_arena *arena, const uint32_t *ixs, size_t count,
 		 struct oql_value *out);
 int oql_element(struct oql_eval *ev, const struct oql_list *list, size_t no, struct oql_value *out);
-/* Returns the elements [from, from + count) of a list. */
+/* The elements [from, from + count) of a list. */
 struct oql_range {
 	size_t from, count;
 };
@@ -233,7 +234,7 @@ const char *oql_type_name(struct oql_eval *ev, const struct oql_value *v);
  * Numbers and counts reachable objects in one pass over the heap. Later calls return immediately.
  */
 int oql_survey(struct oql_eval *ev);
-/* Call oql_survey before. */
+/* Returns whether the object is reachable. Call oql_survey first. */
 bool oql_is_reachable(const struct oql_eval *ev, uint32_t ix);
 /*
  * Convert to and from MAT's object numbers. The results are -1 and HDB_NONE if there is no such

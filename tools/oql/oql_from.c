@@ -18,14 +18,14 @@ struct oql_source {
 	struct hdb_scan *scan; /* owned; NULL means the next set has not been started */
 	struct hdb_batch batch;
 	size_t batch_at;
-	/* a list, or a single value */
+	/* for a list, or a single value */
 	struct oql_value list;
 	size_t list_at;
-	/* a sub-select */
+	/* for a sub-select */
 	struct oql_rows *rows; /* owned */
 	struct oql_arena row_arena;
 	const struct oql_value *row; /* row being unnested, or NULL if none */
-	size_t *places;              /* positions in its lists */
+	size_t *places;              /* positions in the row's lists */
 };
 
 /* ---- sets of classes ---- */
@@ -187,7 +187,7 @@ static int number_object(struct oql_source *s, uint64_t number, uint32_t *ix)
 	return r;
 }
 
-/* Lists the objects themselves. */
+/* Lists the objects that FROM names by address or object number. */
 static int list_numbers(struct oql_source *s)
 {
 	const struct oql_from *from = &s->select->from;
@@ -444,7 +444,7 @@ static int make_row(struct oql_source *s, struct oql_value *out)
 		else
 			TRY(oql_element(s->ev, list, s->places[i], &values[i]));
 	}
-	if (width == 1 && !s->rows->names[0].size) /* AS "" */
+	if (width == 1 && !s->rows->names[0].size) /* an unnamed column, from AS "" */
 		*out = values[0];
 	return HDB_OK;
 }

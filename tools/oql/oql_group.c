@@ -9,7 +9,7 @@ struct sum {
 	bool is_real; /* whether a value was real, or the sum exceeded 64 bits */
 	int64_t whole;
 	double real;
-	struct oql_value best; /* min, max */
+	struct oql_value best; /* result of min and max so far */
 };
 
 struct oql_group {

@@ -9,13 +9,13 @@
 enum oql_token_kind {
 	OQL_T_END,
 	OQL_T_NAME,
-	OQL_T_INT,      /* i; is_wide if it does not fit in 32 bits */
-	OQL_T_LONG,     /* i: 10L */
-	OQL_T_HEX,      /* i: 0x12c4 */
-	OQL_T_FLOAT,    /* d: 0.1, 2.5f */
-	OQL_T_DOUBLE,   /* d: 0.1d */
+	OQL_T_INT,      /* value in `i`; is_wide if it does not fit in 32 bits */
+	OQL_T_LONG,     /* 10L, value in `i` */
+	OQL_T_HEX,      /* 0x12c4, value in `i` */
+	OQL_T_FLOAT,    /* 0.1 or 2.5f, value in `d` */
+	OQL_T_DOUBLE,   /* 0.1d, value in `d` */
 	OQL_T_STRING,   /* text: between the quotes */
-	OQL_T_CHAR,     /* i */
+	OQL_T_CHAR,     /* value in `i` */
 	OQL_T_SNAPSHOT, /* ${snapshot} */
 	OQL_T_OUTER,    /* text: "h" in ${h}, an alias of an enclosing SELECT */
 	OQL_T_NE,       /* != */

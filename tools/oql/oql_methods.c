@@ -290,7 +290,7 @@ static int of_list(struct oql_eval *ev, const struct oql_call *call, struct oql_
 	} else if (oql_is(e->name, "iterator") || oql_is(e->name, "toArray")) {
 		*out = *call->of;
 	} else if (oql_is(e->name, "next") || oql_is(e->name, "hasNext")) {
-		*out = oql_bool(list->count > 0); /* a new iterator */
+		*out = oql_bool(list->count > 0); /* every call starts with a new iterator */
 		if (list->count && oql_is(e->name, "next"))
 			r = oql_element(ev, list, 0, out);
 	} else if (oql_is(e->name, "isEmpty")) {

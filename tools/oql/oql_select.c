@@ -89,7 +89,7 @@ static void limit_rows(struct oql_rows *rows)
 	    __builtin_add_overflow(rows->limit, rows->offset, &rows->wanted))
 		rows->wanted = 0;
 	if (rows->limit == 0)
-		rows->wanted = rows->offset + 1; /* 0 would mean all */
+		rows->wanted = rows->offset + 1; /* add 1, because 0 would mean all rows */
 	if (rows->limit != UINT64_MAX && rows->limit > UINT64_MAX - rows->offset)
 		rows->limit = UINT64_MAX;
 }

@@ -52,7 +52,7 @@ struct units {
 	int32_t low; /* second half of a surrogate pair, returned next, or 0 if none */
 };
 
-/* Returns -1 at the end. */
+/* Returns the next UTF-16 unit, or -1 at the end. */
 static int32_t next_unit(struct units *u)
 {
 	const size_t start = u->at;

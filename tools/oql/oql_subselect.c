@@ -47,7 +47,7 @@ static int copy_row(struct oql_eval *ev, const struct oql_rows *rows,
 		own[i].data = oql_take_text(arena, names[i].data, names[i].size, ev->err);
 		TRY(own[i].data ? oql_copy(ev, arena, &values[i], &copies[i]) : HDB_ELIMIT);
 	}
-	if (width == 1 && !names[0].size) /* AS "" */
+	if (width == 1 && !names[0].size) /* an unnamed column, from AS "" */
 		*out = copies[0];
 	return HDB_OK;
 }

@@ -646,7 +646,7 @@ static struct value call_list(struct translator *t, const struct form *f, const 
 	} else if (oql_is(name, "unique")) {
 		l->order = NULL;
 		l->is_distinct = true;
-	} else if (!*f->sql) { /* sort, top */
+	} else if (!*f->sql) { /* for sort and top */
 		sort_by(t, l, code);
 		if (oql_is(name, "top")) {
 			l->order = code->kind == NIL ? NULL : l->order;

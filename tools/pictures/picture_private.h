@@ -7,13 +7,13 @@
 
 #include <assert.h>
 
-/* No node. */
+/* Index that means no node. */
 #define PICTURE_NONE SIZE_MAX
 
 /* A node. The first node is the heap, the root of the tree. */
 struct picture_node {
 	size_t parent;      /* PICTURE_NONE for the heap */
-	size_t first, last; /* its children by index, linked by `next`; PICTURE_NONE means none */
+	size_t first, last; /* first and last child, linked by `next`; PICTURE_NONE means none */
 	size_t next;
 	size_t level;      /* 0 for the heap */
 	size_t name, size; /* offset and length in `names`, without control characters */

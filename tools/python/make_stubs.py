@@ -149,7 +149,7 @@ def row_class(query):
         return plain if column.name in query.never_null else f"Optional[{plain}]"
 
     fields = "".join(f"    {_name(col.name)}: {type_of(col)}"
-                     # fields go before tuple's methods of these names
+                     # These fields replace tuple's methods of the same name.
                      f"{'  # type: ignore[assignment]' if col.name in ('count', 'index') else ''}\n"
                      for col in query.columns)
     return f"class {row_name(query)}(NamedTuple):\n{fields or '    ...'}"

@@ -68,7 +68,7 @@ int hdbpy_oql(struct hdb *db, const char *statement, const struct hdbpy_options 
 	const struct oql_str text = { statement, strlen(statement) };
 #ifdef HAVE_SQLITE
 	char *sql = NULL;
-	int r = oql_to_sql(text, &sql, err); /* VisualVM's dialect */
+	int r = oql_to_sql(text, &sql, err); /* a statement in VisualVM's dialect */
 
 	if (r == HDB_OK)
 		r = hdbpy_sql(db, sql, opt, out, err);

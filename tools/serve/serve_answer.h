@@ -17,7 +17,7 @@
 /* Data and settings that a worker provides for a job. All members are borrowed. */
 struct serve_means {
 	const struct serve_options *options;
-	struct hdb *const *databases; /* its handles */
+	struct hdb *const *databases; /* handles of the worker; indexed by database */
 	const base_flag *cancel;      /* nonzero: stop with HDB_EINTR */
 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct serve_file {
-	const char *path; /* path in a URL */
+	const char *path; /* path of the file in a URL */
 	const char *type; /* Content-Type */
 	const unsigned char *data, *end;
 };

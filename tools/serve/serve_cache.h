@@ -7,7 +7,7 @@
 
 #include "serve/serve_jobs.h"
 
-/* Maximum number of bytes of all cached answers together, and of one answer. */
+/* Maximum number of bytes of all cached answers together, and of a single answer. */
 #define SERVE_CACHE_MAX ((size_t)24 << 20)
 #define SERVE_CACHE_ANSWER_MAX ((size_t)4 << 20)
 

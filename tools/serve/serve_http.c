@@ -227,7 +227,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
 		return MHD_NO;
 	response = MHD_create_response_from_fd_at_offset64((uint64_t)size, job->fd, 0);
 	if (response)
-		job->fd = -1; /* libmicrohttpd closes it */
+		job->fd = -1; /* libmicrohttpd closes the descriptor */
 	if (response && (is_value || job->format != SERVE_PAGE))
 		name_file(response, job);
 	if (response && job->is_packed)

@@ -580,7 +580,7 @@ void serve_jobs_watch(struct serve_jobs *jobs)
 		if (w->is_late || is_left(w->job))
 			base_flag_set(&w->cancel, 1);
 	}
-	/* The processors are needed for the client's answer. */
+	/* interrupt jobs that fill the cache, so that the client's answer gets the processors */
 	if (is_slow)
 		stop_warming(jobs);
 	take_left(jobs, &left);

@@ -75,7 +75,7 @@ struct serve_job {
 	/* The answer, once the job is done. */
 	int result;
 	int fd;           /* unnamed file with the answer, owned; -1 means none */
-	bool is_packed;   /* compressed with gzip */
+	bool is_packed;   /* whether the file is compressed with gzip */
 	bool is_text;     /* whether the value is UTF-8 text */
 	const char *type; /* Content-Type of an image; static */
 	struct hdb_error err;
@@ -94,9 +94,9 @@ struct serve_job {
 	/* For the workers only. */
 	struct hdb_rows *opened;                 /* closed after the answer was delivered; owned */
 	struct hdb *others[SERVE_DATABASES_MAX]; /* handles of `before`; borrowed */
-	uint64_t size;                           /* its share of *held */
+	uint64_t size;                           /* size of this answer in *held */
 	char *key; /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
-	_Atomic unsigned users; /* worker and client: the last one frees the job */
+	_Atomic unsigned users; /* number of users, worker and client; the last one frees the job */
 	enum serve_state state;
 	bool is_cancelled;
 	struct serve_job *next;

@@ -28,7 +28,7 @@ static const char *keep(struct serve_job *job, const char *text, struct hdb_erro
 	return copy;
 }
 
-/* Digits only. */
+/* Parses a number that consists only of digits. */
 static bool read_number(const char *text, uint64_t most, uint64_t *number)
 {
 	*number = 0;

@@ -19,14 +19,15 @@
 struct serve_slow;
 struct serve_slow_one;
 
-/* Returns NULL if memory is exhausted. */
+/* Makes an empty list of connections. Returns NULL if memory is exhausted. */
 struct serve_slow *serve_slow_new(void);
-/* Must be called after serve_slow_leave for all connections. NULL is allowed. */
+/* Frees the list, after serve_slow_leave for all connections. NULL is allowed. */
 void serve_slow_free(struct serve_slow *slow);
 
 /* Registers a connection. Returns NULL if memory is exhausted, so the connection is not watched. */
 struct serve_slow_one *serve_slow_enter(struct serve_slow *slow, int fd);
-/* Must be called before the socket is closed. NULL is allowed here and below. */
+/* Removes a connection. Must be called before the socket is closed. NULL is allowed here and
+ * below. */
 void serve_slow_leave(struct serve_slow *slow, struct serve_slow_one *one);
 
 /* Records that the headers of a request are complete (is_asking), or that it was answered. */

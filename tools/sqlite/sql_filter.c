@@ -91,9 +91,9 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 		   const struct hdb_column *const *columns, struct hdb_error *err)
 {
 	/*
-	 * Without parentheses first, so that no error quotes a parenthesis that is not in the
-	 * expression; then with parentheses, which admit no LIMIT. The expression is on a line of
-	 * its own, because it may end in a comment.
+	 * The first form has no parentheses, so errors do not quote a parenthesis that is not in
+	 * the expression. The second form has parentheses, which admit no LIMIT. The expression is
+	 * on its own line, because it may end in a comment.
 	 */
 	static const char *const forms[] = { "SELECT 1 FROM \"" TABLE "\" AS row WHERE %s\n",
 					     "SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)" };

@@ -441,7 +441,7 @@ static void do_regexp(struct sqlite3_context *ctx, int argc, sqlite3_value **arg
 struct members {
 	struct sql_source *source;
 	struct base_vec ixs; /* uint32_t */
-	/* out of memory */
+	/* whether memory was exhausted */
 	bool has_failed;
 };
 

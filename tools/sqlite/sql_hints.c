@@ -77,7 +77,7 @@ static const char *next_table(const char *at, char name[NAME_SIZE])
 	} while (!sql_is(&word, ",") && !sql_is(&word, "from") && !sql_is(&word, "join"));
 	if (!sql_next_word(at, &word))
 		return NULL;
-	if (sql_next_word(word.at + word.size, &dot) && dot.kind == '.') /* after the schema */
+	if (sql_next_word(word.at + word.size, &dot) && dot.kind == '.') /* skip the schema */
 		(void)sql_next_word(dot.at + 1, &word);
 	sql_word_text(&word, name, NAME_SIZE);
 	return word.at + (word.kind == SQL_WORD || word.kind == SQL_QUOTED ? word.size : 0);

@@ -42,7 +42,7 @@ struct shape {
 	unsigned kinds;   /* 1 << enum hdb_object_kind; 0 means all */
 	uint8_t *classes; /* indexed by class number; NULL means all; owned */
 	bool with_sub;
-	/* class tables */
+	/* for class tables */
 	uint32_t bases[BASES_MAX]; /* classes with the name */
 	uint32_t base_count;
 	struct hdb_fields *fields[BASES_MAX]; /* fields of each base; owned */

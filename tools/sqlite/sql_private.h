@@ -96,7 +96,8 @@ enum sql_how {
  */
 #define SQL_KEY ((uint32_t)1 << 24)
 #define SQL_OPTION ((uint32_t)1 << 25)
-#define SQL_ARGUMENT (SQL_OPTION | (uint32_t)1 << 26) /* required */
+/* a required argument of a table-valued function */
+#define SQL_ARGUMENT (SQL_OPTION | (uint32_t)1 << 26)
 
 struct sql_column {
 	const char *declaration; /* "id ID", as in CREATE TABLE */
@@ -216,7 +217,7 @@ int sql_value_object(struct sql_source *source, struct sqlite3_value *value, uin
  */
 bool sql_has_negative_ids(struct hdb *db);
 
-/* Results. */
+/* Returns the name of a class to SQLite, or NULL for HDB_NONE. */
 void sql_result_class(struct sqlite3_context *ctx, struct sql_source *source, uint32_t class_no);
 /* Returns the ID of an object to SQLite, or NULL for HDB_NONE. */
 int sql_result_ix(struct sqlite3_context *ctx, struct sql_source *source, uint32_t ix,

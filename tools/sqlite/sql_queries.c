@@ -181,7 +181,7 @@ static int take_argument(struct sql_cursor *c, int number, sqlite3_value *value,
 		return take_before(c, text, err);
 	option = hdb_query_option(aux->spec, (size_t)number);
 	if (!option->argument && (strcmp(text, "0") == 0 || !*text))
-		return HDB_OK; /* the option is a switch that is off */
+		return HDB_OK; /* ignore a switch that is off */
 	/* there is room, because each option has a string */
 	assert(s->args.option_count < s->text_count);
 	s->options[s->args.option_count++] = (struct hdb_option){

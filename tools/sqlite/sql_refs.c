@@ -33,7 +33,7 @@ struct list {
 	const uint32_t *ixs;
 	size_t count, at;
 	bool is_backwards; /* whether the list contains referrers */
-	bool shows_all;    /* include unreachable objects */
+	bool shows_all;    /* whether to include unreachable objects */
 	uint64_t *seen;    /* bit set by object, for lists that may contain duplicates; owned */
 };
 

@@ -136,9 +136,9 @@ static bool has_or(const struct sql_word *words, size_t from, size_t count)
 }
 
 struct shape {
-	size_t from, table; /* indexes of words */
-	size_t where;       /* `count`: none */
-	size_t keep;        /* first word to keep after WHERE */
+	size_t from, table; /* indexes of the words FROM and the table's name */
+	size_t where;       /* index of WHERE, or `count` if there is none */
+	size_t keep;        /* index of the first word to keep after WHERE */
 	int reachable;
 	bool has_class, has_kind;
 };

@@ -151,7 +151,7 @@ enum { TOTALS_GROUP, TOTALS_OBJECTS, TOTALS_SHALLOW, TOTALS_RETAINED, TOTALS_ARG
 struct totals {
 	uint64_t (*sums)[TOTALS_ARG]; /* sums by group and column; owned */
 	uint32_t no, count;           /* number of groups, and index of the current group */
-	int population;               /* as for a scan */
+	int population;               /* objects to count, as in struct hdb_scan_options */
 };
 
 /*

@@ -135,7 +135,7 @@ int heapsql_source(const struct heapsql_database *database, const char *text,
 /* Options of heapsql_arrow. */
 struct heapsql_arrow_options {
 	struct heapsql_options sql;
-	size_t batch_rows; /* as for hdb_rows_arrow */
+	size_t batch_rows; /* as in hdb_rows_arrow */
 	bool all;          /* as in heapsql_database */
 };
 /*

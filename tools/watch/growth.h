@@ -30,7 +30,7 @@ struct growth_sample {
 struct growth_histogram {
 	double age_s;
 	uint64_t bytes, least; /* size of all classes, and of the smallest class in the record */
-	size_t first, count;   /* classes: range of growth.classes */
+	size_t first, count;   /* range of the record's classes in growth.classes */
 };
 
 struct growth_class {
@@ -68,7 +68,7 @@ struct growth_row {
 	 * never
 	 */
 	double limit_s;
-	uint64_t since_ms; /* wall clock */
+	uint64_t since_ms; /* wall-clock time */
 };
 
 struct growth {
@@ -78,7 +78,7 @@ struct growth {
 	struct base_vec events;  /* struct growth_event */
 	struct base_names names;
 	struct series_counts counts;
-	struct hdb_error *err;   /* while reading */
+	struct hdb_error *err;   /* set while a file is read */
 	const base_flag *cancel; /* may be NULL; set by the caller */
 };
 

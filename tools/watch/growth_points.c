@@ -26,7 +26,7 @@ struct point {
 	int kind; /* POINT_SAMPLE and so on */
 	uint64_t time_ms, bytes;
 	struct growth_sample sample;
-	double gc_percent; /* negative: unknown */
+	double gc_percent; /* negative means unknown */
 	uint32_t text;
 };
 enum { POINT_SAMPLE, POINT_CLASS, POINT_EVENT };

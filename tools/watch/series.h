@@ -29,13 +29,13 @@ enum series_kind { SERIES_JVM, SERIES_SAMPLE, SERIES_CLASSES, SERIES_EVENT, SERI
 
 /* The figures of a sample: X(NAME, key). Sizes are in bytes. */
 #define SERIES_FIGURES_ALL(X) \
-	X(HEAP, heap) /* used after the last garbage collection */ \
+	X(HEAP, heap) /* bytes used after the last garbage collection */ \
 	X(COMMITTED, committed) \
 	X(MAX, max) \
 	X(GCS, gcs) /* number of collections since the start, and their time */ \
 	X(GC_US, gc_us) \
 	X(METASPACE, metaspace) \
-	X(LOADED, loaded) /* classes */ \
+	X(LOADED, loaded) /* number of loaded classes */ \
 	X(THREADS, threads) \
 	X(RSS, rss) \
 	X(ANONYMOUS, anonymous) \
@@ -67,10 +67,10 @@ struct series_record {
 	char jvm[SERIES_JVM_SIZE]; /* "PID-START": start of the process in ticks since boot */
 	uint64_t figures[SERIES_FIGURES];
 	unsigned has;               /* bit set of figures */
-	char main_class[256];       /* SERIES_JVM: main class */
-	char version[96];           /* likewise */
+	char main_class[256];       /* for SERIES_JVM, main class */
+	char version[96];           /* for SERIES_JVM, Java version */
 	char event[32];             /* for SERIES_EVENT, the event, such as "capture" */
-	char text[512], path[1024]; /* likewise */
+	char text[512], path[1024]; /* for SERIES_EVENT, description and path */
 	uint64_t pause_us; /* for SERIES_CLASSES, time that the JVM took to answer the request */
 	uint64_t objects, bytes;      /* for SERIES_CLASSES, number of objects and bytes of all
 				       * classes */

@@ -45,8 +45,8 @@ struct watch_captured {
 
 struct watch_world {
 	void *ctx;
-	uint64_t (*now_ms)(void *ctx);              /* never jumps */
-	uint64_t (*wall_ms)(void *ctx);             /* may jump */
+	uint64_t (*now_ms)(void *ctx);              /* clock that never jumps, for durations */
+	uint64_t (*wall_ms)(void *ctx);             /* wall clock, which may jump */
 	void (*wait)(void *ctx, uint64_t until_ms); /* waits until this time, or until a signal */
 	bool (*must_stop)(void *ctx);
 	/* returns whether a signal has arrived since the last call */
@@ -74,7 +74,7 @@ struct watch_world {
 struct watch_options {
 	const struct condition *conditions;
 	size_t condition_count;
-	const char *series; /* path */
+	const char *series; /* path of the series */
 	uint64_t interval_ms;
 	uint64_t histogram_ms; /* minimum interval, or 0 if none */
 	unsigned per_day;      /* maximum number of captures per program and day */

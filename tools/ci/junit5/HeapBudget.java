@@ -8,7 +8,8 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /**
- * Runs `heapdb gate` and returns its checks. HeapBudgetTest makes a test of each. Run as a program, it prints them:
+ * Runs `heapdb gate` and returns its checks. HeapBudgetTest turns each check into a test. This class can also be run
+ * as a program, which prints the checks:
  *
  *   java HeapBudget.java DUMP BUDGET [BASELINE]
  */
@@ -28,7 +29,7 @@ public final class HeapBudget {
 			.dumpHeap(file.toString(), true);
 	}
 
-	/** `baseline` may be null. */
+	/** Runs the checks of a budget on a dump. `baseline` may be null. */
 	public static List<Check> run(Path dump, Path budget, Path baseline) throws Exception {
 		List<String> command = new ArrayList<>(List.of("heapdb", "gate", dump.toString(), "--budget",
 			budget.toString(), "--format", "junit", "--quiet"));

@@ -15,7 +15,7 @@ export interface Reply {
 
 const EARLY = 1000; // milliseconds of a stage before its duration is estimated
 
-// Returns a function that adds to reports of progress how long the stage will still take if it continues as before.
+// Returns a function that adds the estimated remaining time of the stage to progress reports.
 function estimating(): (p: Progress) => Progress {
   let stage: string | undefined,
     since = 0,
@@ -86,8 +86,8 @@ export function useAnswer(query: string, params: Params): Reply {
   return state.key === key ? { ...state, ...acts } : acts;
 }
 
-// Runs a query several times, with other parameters each. Answers are undefined until they arrive, and null if the
-// query failed.
+// Runs a query several times with different parameters. Answers are undefined until they arrive, and null if the query
+// failed.
 export function useAnswers(query: string, all: Params[]): (Answer | null | undefined)[] {
   const key = JSON.stringify([query, all]),
     [found, set] = useState<{ key: string; answers: (Answer | null)[] }>({ key: "", answers: [] });
@@ -159,7 +159,7 @@ function steps(a: string, b: string, most: number): number {
   return row[b.length];
 }
 
-const NEAR = 4; // suggested names
+const NEAR = 4; // maximum number of suggested names
 
 // Suggestions for a class name that does not exist: names that contain it, otherwise names a few letters away.
 export async function nearest(word: string, db?: string): Promise<string[]> {
@@ -214,7 +214,7 @@ export function Nearest({ word, db }: { word: string; db?: string }) {
   );
 }
 
-// A remark whose part before the colon stands out.
+// A remark whose part before the colon is highlighted.
 export function Mark({ text }: { text: string }) {
   const colon = text.indexOf(":") + 1;
   return (

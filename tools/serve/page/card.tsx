@@ -1,5 +1,5 @@
 // The card used for every finding (leak suspects, Android leaks, growth): a figure at the left, a sentence, the path as
-// a breadcrumb, one main action, and a menu with the others.
+// a breadcrumb, one main action, and a menu with further actions.
 import { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { report, Row } from "./api";
@@ -58,7 +58,7 @@ export function Card({ kind, figure, share, of = "of the heap", sentence, first,
 
 // ---- paths ----
 
-const ENDS = 3; // steps shown at the end of a breadcrumb
+const ENDS = 3; // number of steps shown at the end of a breadcrumb
 
 // The reference to the next step: a field, an element, or the key of an entry.
 function referenceOf(r: Row): string {
@@ -78,7 +78,7 @@ function Step({ row: r }: { row: Row }) {
   );
 }
 
-const SAID = 2000; // milliseconds for which the button shows what it did
+const SAID = 2000; // milliseconds for which the button shows the result of copying
 
 // A path as lines of text, for a ticket or a chat.
 export function CopyPath({ rows }: { rows: Row[] }) {

@@ -190,7 +190,7 @@ export function ClassPage({ route, databases }: { route: Route; databases: Datab
 }
 
 function One({ route, databases, db, target }: { route: Route; databases: Database[]; db?: string; target: string }) {
-  // What is known of the class takes longer than the first objects, and would delay them.
+  // Queries about the class take longer than the first objects and would delay them, so they start later.
   const [hasBegun, setBegun] = useState(false),
     isHeld = !hasBegun && (route.params.show ?? "objects") === "objects";
   const known = useAnswer(isHeld ? "" : "class", { db, target, limit: "1000" }),

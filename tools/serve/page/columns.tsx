@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Cell, Column, report, Row } from "./api";
 import { number } from "./text";
 
-const SHORT_TEXT = 240; // pixels; maximum width of texts where columns are many, as in app.css
+const SHORT_TEXT = 240; // maximum width in pixels of texts in tables with many columns, as in app.css
 const TIGHT = 1100; // pixels; in narrower windows, tables begin with names and the main figures
 
 export const isNumber = (column: Column) => ["count", "bytes", "int", "double"].includes(column.type);
@@ -41,11 +41,11 @@ export interface Shown {
   filled: Column[]; // columns with values; all except the first can be hidden
   choose(name: string, isShown: boolean): void;
   barred?: string; // the column with bars
-  isCrowded: boolean; // columns have no room, or only because texts are shortened
+  isCrowded: boolean; // whether columns have no room, or have room only because texts are shortened
   isTight: boolean;
 }
 
-// What the columns depend on: the rows, and how the table shows them.
+// Input of useColumns: the rows, and how the table shows them.
 export interface Given {
   columns: Column[];
   rows: Row[];
@@ -53,7 +53,7 @@ export interface Given {
   tree?: boolean;
   order?: string; // column that orders the rows if the user does not sort them
   sort?: string;
-  hasAllColumns?: boolean; // the user has chosen the columns: none is left out for lack of room
+  hasAllColumns?: boolean; // whether the user has chosen the columns, so that none is hidden for lack of room
 }
 
 // Selects and orders the columns: those with values, without columns that the user has hidden or that have no room.
@@ -69,7 +69,7 @@ export function useColumns(
     [columns, rows, tree],
   );
   const barred = useMemo(() => ["retained", "wasted"].find((name) => filled.some((c) => c.name === name)), [filled]);
-  // Bars of the same length compare nothing.
+  // Bars of equal length carry no information.
   const hasBars = useMemo(
     () =>
       barred &&
@@ -104,13 +104,13 @@ export function useColumns(
   };
 }
 
-// The names of columns for which the table is too narrow, where the first columns take precedence; undefined if all fit
-// with long texts. All are drawn once, to measure them.
+// Names of the columns that do not fit, where the first columns take precedence; undefined if all columns fit with long
+// texts. All columns are drawn once, to measure them.
 function useCrowded(
   box: Ref<HTMLDivElement>,
   all: Column[],
   isKept: (c: Column) => boolean,
-  layout: string, // changes with what else determines the width
+  layout: string, // value that changes with any other property that affects the width
 ): string[] | undefined {
   const [width, setWidth] = useState(0),
     key = `${width} ${all.map((c) => c.name).join()} ${layout}`,
@@ -182,7 +182,7 @@ interface HeadProps {
   onSort?(name: string): void;
 }
 
-export const AT_LEAST = ", at least"; // the end of the title of lower bounds
+export const AT_LEAST = ", at least"; // suffix of the titles of lower bounds
 
 export function Head({ column: c, sort, isBarred, onSort }: HeadProps) {
   const title = c.title.replace(AT_LEAST, ""),

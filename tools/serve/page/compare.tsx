@@ -24,14 +24,15 @@ const growth: [string, string][] = [
 ];
 
 const signed = (n: number): string => `${n >= 0 ? "+" : ""}${bytes(n)}`;
-const CARDS = 3; // owners shown as cards
+const CARDS = 3; // number of owners shown as cards
 
-// What an owner retains now and retained before.
+// Retained size of an owner, now and before.
 function Owner({ row: r, before }: { row: Row; before: number }) {
   const id = r.id ? String(r.id) : null,
     objects = Number(r.objects ?? 0),
     was = Number(r.objects_before ?? 0),
-    name = String(r.name).replace(/^(the|an?) /, capital); // of "the VM", "a GC root"; other names are those of fields
+    // "the VM" and "a GC root" lose their article; other names are fields
+    name = String(r.name).replace(/^(the|an?) /, capital);
   return (
     <Card
       kind="finding"
@@ -136,10 +137,10 @@ function useTimes(databases: Database[]): number[] | null {
   return times;
 }
 
-const OWNERS = 6; // lines in the chart
+const OWNERS = 6; // number of lines in the chart
 
-// Names of the lines. One owner may have several rows ("the VM" often does): then the class that changed is named, too,
-// and rows that are still equal are numbered.
+// Names of the lines. If an owner has several rows, as "the VM" often does, the name includes the class that changed,
+// and names that are still equal are numbered.
 function lineNames(rows: Row[]): string[] {
   const among = (names: string[], name: string) => names.filter((n) => n === name).length;
   const owners = rows.map((r) => String(r.name)),
@@ -184,7 +185,8 @@ function Owners({ order, names }: { order: number[]; names: string[] }) {
 export function Compare({ route, databases }: Props) {
   const now = Number(route.params.db ?? 0),
     asked = route.params.before,
-    before = databases[Number(asked)] && Number(asked) !== now ? asked : undefined, // else the default pair is shown
+    // otherwise, the default pair is shown
+    before = databases[Number(asked)] && Number(asked) !== now ? asked : undefined,
     times = useTimes(databases);
   useEffect(() => {
     if (before !== undefined || !times || times.length < 2) return;

@@ -1,4 +1,4 @@
-// Any query: its options as a form, and its answer as a table. Views without pictures of their own consist of it.
+// Any query: its options as a form, and its answer as a table. Views without their own layout use it.
 import { useState } from "preact/hooks";
 import { Params, report, Row, Spec } from "./api";
 import { useAnswer, Wait } from "./asking";
@@ -59,7 +59,7 @@ function Field({ option, route }: { option: Spec["options"][number]; route: Rout
   );
 }
 
-// The form shows the target and the options that are set; the others are under "Options".
+// The form shows the target and the options that are set. Other options are under "Options".
 export function Form({
   spec,
   route,
@@ -146,7 +146,7 @@ const toInstances =
   (name: string, more: Record<string, string> = {}) =>
   (row: Row) =>
     row[name] ? linkTo("all", { q: "instances", target: String(row[name]), ...more }) : undefined;
-// The name of hidden classes in comparisons is a pattern, because each run gives them other addresses.
+// In comparisons, hidden classes are named by a pattern, because their addresses differ between runs.
 const toClass = (row: Row) =>
   !row.name || /^[<(]/.test(String(row.name))
     ? undefined

@@ -10,10 +10,10 @@ export interface Node {
   id: string | null;
   delta?: number; // growth, when two dumps are compared
   others?: boolean; // a group of nodes that are not drawn one by one
-  whole?: boolean; // the name is not a class (for example a package) and is shown in full
+  whole?: boolean; // whether the name is not a class (for example a package) and is shown in full
   group?: "class" | "package" | "loader"; // kind of the name, if the node groups several objects
   owner?: string; // if the node groups all objects of a class that one object dominates: that object
-  plain?: boolean; // `bytes` is a count instead of a size; undefined in the dominator tree
+  plain?: boolean; // whether `bytes` is a count instead of a size; undefined in the dominator tree
   parent: Node | null;
   children: Node[];
 }

@@ -16,7 +16,7 @@ export interface Folding {
   toggle(row: Row): void;
 }
 
-// For rows with levels: the rows that have children, and which of them are closed.
+// For rows with levels: the rows that have children, and which of these rows are collapsed.
 export function useFolding(rows: Row[], tree?: boolean): Folding {
   const [closed, setClosed] = useState<Set<Row>>(new Set());
   const parents = useMemo(
@@ -45,7 +45,8 @@ export function unfolded(rows: Row[], closed: Set<Row>): Row[] {
 function Content({ row, column, to }: { row: Row; column: Column; to?: string }) {
   if (column.name === "advice" && row.advice_words) return <AdviceText row={row} words={row.advice_words} />;
   if (!to) return <Value value={row[column.name]} column={column} row={row} />;
-  const isClass = to.startsWith("#/class?") && typeof row[column.name] === "string"; // then it has the menu of a class
+  // links to classes have the menu of a class
+  const isClass = to.startsWith("#/class?") && typeof row[column.name] === "string";
   return (
     <a href={to} class={isClass ? "class" : undefined} data-class={isClass ? row[column.name] : undefined}>
       {typeof row[column.name] === "string" ? (
@@ -96,7 +97,7 @@ export function Line(props: LineProps) {
   return (
     <tr
       class={`${props.isAt ? "at" : ""}${props.isSelected ? " selected" : ""}`}
-      onMouseDown={(e) => e.shiftKey && e.preventDefault()} // no text is selected instead
+      onMouseDown={(e) => e.shiftKey && e.preventDefault()} // keeps Shift+click from selecting text
       onClick={props.onAt}
       onDblClick={props.onOpen}
     >

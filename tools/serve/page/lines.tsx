@@ -5,7 +5,7 @@ import { visible } from "./text";
 export interface Line {
   name: string;
   points: [number, number][]; // sorted by x
-  isLimit?: boolean; // dashed
+  isLimit?: boolean; // whether the line is dashed
 }
 
 const WIDTH = 1000,

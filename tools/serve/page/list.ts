@@ -2,11 +2,11 @@
 import { Database } from "./api";
 import { Route } from "./route";
 
-// What each view is given.
+// Properties passed to every view.
 export type Props = { route: Route; databases: Database[] };
 
-// A view. `line` says what the view shows. `inner` views are not listed because they need a target. `needs` is the
-// answer that a report must have to show the view; "-" means that reports never show it.
+// A view. `line` describes the view in one line. `inner` views are not listed because they need a target. `needs` is
+// the answer that a report must have to show the view; "-" means that reports never show it.
 export interface View {
   name: string;
   title: string;

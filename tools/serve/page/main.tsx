@@ -31,9 +31,10 @@ const SPARE = 3000; // milliseconds; by then the overview has usually finished l
 
 const show = (view: string, p: Props) => (view === "overview" ? <Overview {...p} /> : rest!.shows[view](p));
 
-// Scroll positions, for back and forward. A view reaches its height only when its answers have arrived.
+// Scroll positions, restored by the back and forward buttons. A view reaches its height only when its answers have
+// arrived.
 const places = new Map<string, number>(),
-  TRIES = 40; // of 50 milliseconds
+  TRIES = 40; // maximum number of attempts, 50 milliseconds apart
 let isBack = false;
 (window as unknown as { navigation?: EventTarget }).navigation?.addEventListener("navigate", (e) => {
   places.set(location.hash, scrollY);
@@ -59,7 +60,7 @@ function App({ databases }: { databases: Database[] }) {
   const route = useRoute(),
     [, redraw] = useState(0),
     [help, setHelp] = useState(false),
-    [failed, setFailed] = useState<Error | null>(null), // why the other views are not loaded
+    [failed, setFailed] = useState<Error | null>(null), // error that kept the other views from loading
     [away, setAway] = useState(""),
     [replaced, setReplaced] = useState(databases.filter((d) => d.replaced).map((d) => d.index)),
     [listed, setListed] = useState(false); // on a phone: whether the list of views is open

@@ -176,7 +176,7 @@ const columnsOfTree = [
   ["retained_delta", "growth", "bytes"],
 ].map(([name, title, type]) => ({ name, title, type, help: "" }));
 
-// What the map shows, from the URL.
+// Settings of the map, read from the URL.
 interface Setting {
   params: Record<string, string>;
   shape: string;
@@ -184,8 +184,8 @@ interface Setting {
   colours: string;
   search: string;
   compare: boolean;
-  grown: boolean; // areas show the growth
-  objects: boolean; // cells are single objects, and each zoom is a query
+  grown: boolean; // whether areas show the growth
+  objects: boolean; // whether cells are single objects, so that each zoom is a query
   ids: string[]; // zoomed objects, from the outermost to the one that is shown
 }
 
@@ -221,7 +221,7 @@ const keysOf = (node: Node): string =>
 interface Tree {
   reply: Reply;
   zoom: Node | null; // the root of the picture
-  isCurrent: boolean; // otherwise the previous tree is shown until the next one is loaded
+  isCurrent: boolean; // false while the previous tree is shown because the next one is still loading
   way: Row[]; // the path from a GC root to the zoomed object, which passes through every dominator
 }
 
@@ -370,7 +370,7 @@ function titleOf({ compare, fixed }: MapProps): string | undefined {
   return fixed ? `${fixed.shape.charAt(0).toUpperCase()}${fixed.shape.slice(1)} by ${fixed.by}` : undefined;
 }
 
-// Where the table says that it folds rows, the picture has grey cells.
+// Adapts a remark about omitted rows: where the table has one row for many objects, the picture has grey cells.
 function cutOf(cut: Row[string], shape: string): Row[string] {
   return shape === "table" || !cut ? cut : String(cut).replace(/one "\(N others\)" row per parent/, "grey cells");
 }

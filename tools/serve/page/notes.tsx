@@ -13,7 +13,7 @@ function useNotes(db?: string): Record<string, string> {
     const on = () => draw((n) => n + 1);
     addEventListener("notes", on);
     readNotes(db);
-    if (notesOf(db) !== shown) on(); // they were loaded after the first drawing
+    if (notesOf(db) !== shown) on(); // the notes were loaded after the first drawing
     return () => removeEventListener("notes", on);
   }, [db]);
   return shown;

@@ -159,7 +159,7 @@ export function actionsOf(id: string): Item[] {
 export function Menu() {
   const [at, set] = useState<Placed | null>(null);
   const list = useRef<HTMLUListElement>(null),
-    before = useRef<Element | null>(null); // had the focus before the menu
+    before = useRef<Element | null>(null); // element that had the focus before the menu opened
   useEffect(() => {
     const place = (of: Subject, x: number, y: number) => {
       before.current = document.activeElement;
@@ -287,9 +287,11 @@ export function Value({ value, column, row }: { value: Cell; column: Column; row
   if (value === null || value === undefined) return <span class="dim">–</span>;
   if (typeof value === "number") {
     const date = dateOf(column.name, value);
-    if (date && !column.help) return <span title={number(value)}>{date}</span>; // without help text it is a Java field
+    // a column without help text is a Java field
+    if (date && !column.help) return <span title={number(value)}>{date}</span>;
     if (column.name === "percent") return <>{percent(value)}</>;
-    if (column.type === "double" && Math.abs(value) < 10) return <>{value.toFixed(3)}</>; // ratios, one below another
+    // fixed number of decimals, so that ratios in a column align
+    if (column.type === "double" && Math.abs(value) < 10) return <>{value.toFixed(3)}</>;
     return <>{Number.isInteger(value) ? number(value) : value.toPrecision(4)}</>;
   }
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;

@@ -154,7 +154,7 @@ export function Growth({ route }: { route: Route }) {
 
 const memoryColumns = "level: name:part resident committed used count estimated shared swap";
 
-// The view that explains a part of the memory.
+// For each part of the memory, the view that explains it.
 const leads: Record<string, [string, string]> = {
   "Java heap": ["What holds the heap", "overview"],
   "direct memory": ["Who owns the buffers", "waste"],
@@ -243,7 +243,7 @@ function Calls({ query, what }: { query: string; what: string }) {
   return <OwnTable answer={reply.answer} columns={callColumns} what={what} />;
 }
 
-const BUSIEST = 5; // threads in the chart
+const BUSIEST = 5; // maximum number of threads in the chart
 
 // Heap size after garbage collections, and CPU time of threads.
 function OverTime() {

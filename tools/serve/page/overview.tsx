@@ -17,7 +17,7 @@ const text = (v: unknown) => (v === null || v === undefined ? "" : visible(Strin
 export type Info = (section: string, key: string) => Row | undefined;
 
 const FIRST_PAUSE = 1000,
-  LONGEST_PAUSE = 8000; // milliseconds between two requests
+  LONGEST_PAUSE = 8000; // maximum number of milliseconds between two requests
 
 // Facts about the dump. They are requested again until the server, while answering other queries, has counted the heap.
 export function useInfo(db?: string): { info?: Info; rows: Row[]; wait: preact.JSX.Element | null; facts?: Row } {

@@ -35,7 +35,7 @@ export function Meter({ part }: { part: number }) {
   );
 }
 
-// A list to choose from.
+// A drop-down list.
 export function Choice({
   label,
   value,

@@ -83,7 +83,7 @@ function colour(cell: Cell, by: string, root: Node, isDark: boolean): string {
   return tint(shade(n, by), huesOf(root, by), isDark, light);
 }
 
-const LEGIBLE = 4; // minimum letters of a shortened name
+const LEGIBLE = 4; // minimum number of letters of a shortened name
 
 // Shortens a text to the width of its cell.
 function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
@@ -205,7 +205,7 @@ function Legend({
     );
   if (by === "size") return <p class="legend">Colour: retained size. A stronger colour is larger.</p>;
   const sums = new Map<string, number>();
-  const isInverted = originals.has(topOf(root)); // then the first level has all bytes
+  const isInverted = originals.has(topOf(root)); // in an inverted tree, the first level contains all bytes
   for (const c of cells.slice(1)) {
     const own = isInverted
       ? c.depth === 1
@@ -345,7 +345,8 @@ export function Picture({
     : report
       ? Math.max(320, Math.min(640, Math.round(width * 0.55)))
       : Math.max(320, Math.min(Math.round(width * 1.2), innerHeight - 240));
-  useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []); // before the first paint
+  // sets the width before the first paint
+  useLayoutEffect(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0), []);
   useEffect(() => {
     const watch = new ResizeObserver(() => setWidth(canvas.current?.parentElement?.clientWidth ?? 0));
     if (canvas.current?.parentElement) watch.observe(canvas.current.parentElement);

@@ -51,7 +51,7 @@ interface QueryTableProps {
 
 // Columns that only describe the value or the link of another cell.
 const PARTS = ["advice_words", "action", "target", "action_option", "label_kind", "label_value"];
-// Columns that are of no use in tables of these queries, such as the ID of one object in rows of several.
+// Columns that are of no use in tables of these queries, such as the ID of one object in rows about several objects.
 const HIDDEN: Record<string, string[]> = {
   "direct-buffers": ["class"],
   entries: ["key", "value", "key_id", "value_id"],
@@ -60,7 +60,7 @@ const HIDDEN: Record<string, string[]> = {
   "merged-paths": ["id"],
   threads: ["waits_for_class", "lock_owner_id"],
 };
-// The first columns, if the query has another order. The last ones may have no room.
+// Columns to show first, if this order differs from the query's. The last columns may not fit.
 const FRONT: Record<string, string[]> = {
   arrays: ["class", "objects", "shallow", "trailing_wasted", "zero_shallow", "empty_shallow", "constant_shallow"],
   "direct-buffers": ["label", "kind", "capacity", "holder", "thread", "position", "limit"],
@@ -144,13 +144,13 @@ function useFirstRows(query: string, params: Params, limit: string, kind: string
     quick = isSlow && (!needsOne || id) ? QUICK[query].params(params, String(id)) : undefined,
     first = useAnswer(quick ? query : "", quick ?? {}),
     held = quick ? first : one,
-    // A class without objects has no path, and a failure of the quick answer says nothing of the other.
+    // A class without objects has no path, and a failure of the quick answer does not mean that the full answer fails.
     isOver = first.answer !== undefined || held.code !== undefined || (one.answer !== undefined && !id);
   useEffect(() => {
     if (isHeld && isOver) setTold(key);
   }, [isHeld, isOver, key]);
   return {
-    // It may have arrived just when the quick answer was requested.
+    // The full answer may have arrived just when the quick answer was requested.
     reply: isHeld && !reply.answer ? { ...held, answer: undefined, late: false } : reply,
     first: isSlow && isWaiting ? first.answer : undefined,
   };

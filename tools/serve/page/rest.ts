@@ -7,7 +7,7 @@ import { forPage } from "./text";
 export let rest: typeof import("./views") | undefined;
 let loading: Promise<void> | undefined;
 
-// Help texts mention options as the command line has them; on the page they are fields.
+// Help texts name options as on the command line. On the page, options are form fields.
 const plain = <T extends { help: string }>(all: T[]): T[] => all.map((one) => ({ ...one, help: forPage(one.help) }));
 const withoutCommands = (spec: Spec): Spec => ({
   ...spec,

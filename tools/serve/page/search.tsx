@@ -189,7 +189,7 @@ const classOffer = (r: Row): Offer => ({
   go: to(classPage(String(r.name))),
 });
 
-// Classes of that name, then a link to all classes that contain the word, then some of these.
+// Offers classes with this exact name, then a link to all classes that contain the word, then some of these classes.
 function classOffers(classes: Row[], word: string): Offer[] {
   const low = word.toLowerCase(),
     isPattern = /[*?]/.test(word),
@@ -302,7 +302,7 @@ export function Search({ views, db }: { views: View[]; db?: string }) {
     take(list[0]);
   }, [word, list.length, isAll]);
   const onKey = (e: KeyboardEvent) => {
-    const typed = box.current!.value.trim(); // `word` may lag behind fast typing
+    const typed = box.current!.value.trim(); // `word` may not yet contain the last letters typed
     if (e.key === "ArrowDown" || e.key === "ArrowUp")
       setAt((at + (e.key === "ArrowDown" ? 1 : list.length - 1)) % Math.max(1, list.length));
     else if (e.key !== "Enter") return;

@@ -52,8 +52,9 @@ export interface Selection {
   // from the last current row to this one.
   mark(no: number, how: "only" | "move" | "toggle" | "one" | "range"): void;
   clear(): void;
-  isPossible: boolean; // the rows are objects or classes
-  isTicking: boolean; // each row has a checkbox, and a tap anywhere in the row ticks it: for fingers, without keys
+  isPossible: boolean; // whether rows can be selected: they are objects or classes
+  // whether each row has a checkbox, and a tap anywhere in the row ticks it: for touch screens without keys
+  isTicking: boolean;
   tick(on: boolean): void;
 }
 
@@ -64,7 +65,7 @@ export function useSelection(shown: Row[], at: number, ofClasses?: boolean): Sel
     anchor = useRef(-1);
   const nameOf = (row?: Row): string | null => {
     const name = String(row?.id ?? "");
-    if (!ofClasses && Number(row?.objects ?? 1) > 1) return null; // the ID is that of one of several objects
+    if (!ofClasses && Number(row?.objects ?? 1) > 1) return null; // the ID identifies only one of several objects
     return /^0x0*[1-9a-f]/.test(name) ? name : null;
   };
   const isPossible = useMemo(() => !report && hasSql() && shown.some((r) => nameOf(r) !== null), [shown]);

@@ -403,7 +403,7 @@ function Bars({ columns, rows, route }: { columns: Column[]; rows: Row[]; route:
   );
 }
 
-// Counts the rows of a statement, which the server does not if it returns only the first ones.
+// Statement that counts the rows of a statement, because the server counts them only if it returns all rows.
 const countOf = (statement: string) => `SELECT count(*) AS n FROM (${statement.replace(/;\s*$/, "")}\n)`;
 
 function Result({ statement, route }: { statement: string; route: Route }) {

@@ -32,7 +32,7 @@ function Sentence({ head }: { head: Row }) {
     owner = text(head.owner_text),
     held = text(head.held_text),
     to = countLink(head);
-  // The sentence of a leaking object says why it leaks, not which object it is.
+  // The sentence about a leaking object states why it leaks, not which object it is.
   if (head.id && /^(leaking|library)$/.test(String(head.kind)))
     return (
       <>
@@ -116,7 +116,7 @@ function Group({ db, head, members }: { db?: string; head: Row; members: Row[] }
 
 // ---- suspects ----
 
-// Why a leak is a problem, by kind. For findings the server sends the reason.
+// The reason why a leak is a problem, by kind. For findings, the server sends the reason.
 const whyLeak: Record<string, string> = {
   suspect:
     "It retains a large share of the heap by itself. If it grows from dump to dump, check it first: " +
@@ -160,7 +160,7 @@ function Accumulated({ head, parts, open }: { head: Row; parts: Row[]; open: boo
       <summary>What accumulates</summary>
       <ul class="parts">
         {parts.map((r) => {
-          // Entries of a map are counted by the sentence; here are only those that the table refers to.
+          // The sentence already counts the entries of a map, so omit their number here.
           const count =
               head.action === "entries" && /\$(Node|Entry)$/.test(String(r.class)) ? 0 : Number(r.objects ?? 0),
             to = r.class && r.class === head.held_class && count === Number(head.held) ? countLink(head) : undefined;
@@ -288,7 +288,7 @@ export function Finding({ db, row: r, first }: { db?: string; row: Row; first?: 
     size = typeof r.bytes === "number" && r.bytes > 0 ? r.bytes : null,
     words = text(r.text),
     unit = text(r.unit ?? "objects");
-  // "9 leaking objects: objects are still reachable" says "objects" once.
+  // In "9 leaking objects: objects are still reachable", the first "objects" is omitted.
   const isSaid = ` ${unit} `.endsWith(` ${words.split(" ")[0]} `);
   // The last step is the view of the query that shows more, if there is one.
   const act = next[next.length - 1];
@@ -373,7 +373,7 @@ export function Leaks({ db, more }: { db?: string; more?: Params }) {
   );
 }
 
-const BRIEF = 5; // number of suspects and findings shown open in the overview
+const BRIEF = 5; // number of suspects and findings shown expanded in the overview
 
 // Findings without a size, for example an OutOfMemoryError, come first if they are critical and last otherwise. "Heap
 // is full" also comes last: what fills the heap is more useful.

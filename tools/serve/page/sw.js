@@ -1,5 +1,5 @@
-// Service worker. If the page is reloaded while the server is down, it shows a page that waits for the server. It
-// caches nothing of the heap, and unregisters itself if another program answers at this address.
+// Service worker. If the page is reloaded while the server is down, it shows a page that waits for the server. It does
+// not cache data of the heap, and unregisters itself if another program answers at this address.
 const style =
   ":root { color-scheme: light dark; } " +
   "body { font: 15px/1.5 system-ui, sans-serif; max-width: 40em; margin: 15vh auto; padding: 0 16px; }";

@@ -13,9 +13,9 @@ import { useSharing } from "./share";
 import { hasAllWords, number, visible } from "./text";
 
 const ROW = 24; // pixels
-const IN_REPORT = 50; // rows of a report's table that are shown at first
-const AHEAD = 10; // rows that are drawn above the visible ones
-const DRAWN = 70; // rows that are drawn, more than fit in a window
+const IN_REPORT = 50; // number of rows of a table that a report shows at first
+const AHEAD = 10; // number of rows drawn above the visible rows
+const DRAWN = 70; // number of rows drawn, more than fit in a window
 
 // ---- filter ----
 
@@ -120,7 +120,7 @@ interface TableProps extends Given {
   total: number | null;
   onSort?(c: string): void; // sorts on the server; if absent, `rows` are sorted here
   onOpen?(row: Row): void;
-  ofClasses?: boolean; // each row is a class, by name
+  ofClasses?: boolean; // whether each row is a class, identified by name
   links?: Links;
   empty?: string;
   late?: boolean;
@@ -185,7 +185,7 @@ export function Table(props: TableProps) {
     box = useRef<HTMLDivElement>(null);
   const [own, setOwn] = useState(""),
     [at, setAt] = useState(-1), // number of the current row
-    [isWhole, setWhole] = useState(false); // in a report: all rows are shown
+    [isWhole, setWhole] = useState(false); // whether all rows are shown, in a report
   const filter = props.filter ?? { text: own, set: setOwn, whole: rows.length },
     isFiltered = filter.text.trim() !== "";
   const place = usePlace(box, rows, what),
@@ -292,7 +292,7 @@ function Tools({ what, filter, pause, count, selection, columns, exported, onAll
   );
 }
 
-// What the selected rows retain together. One row clicked without a checkbox is not a selection.
+// The retained size of the selected rows together. A single row clicked without a checkbox is not a selection.
 function Selected({ selection, ofClasses }: { selection: Selection; ofClasses?: boolean }) {
   const { names, isTicking, clear } = selection;
   if (names.length <= (isTicking ? 0 : 1)) return null;
@@ -322,7 +322,7 @@ interface GridProps {
   open(row: Row): void;
 }
 
-// The heading and the drawn rows. Empty rows have the height of those that are not drawn.
+// The heading and the drawn rows. Empty rows take the height of the rows that are not drawn.
 function Grid(grid: GridProps) {
   const { props, columns, order, shown, at, selection } = grid,
     { rows, tree, what, links } = props,
@@ -332,7 +332,7 @@ function Grid(grid: GridProps) {
     () => rows.reduce((m, r) => Math.max(m, Number(barred ? (r[barred] ?? 0) : 0)), 1),
     [rows, barred],
   );
-  const left = shown.length - to; // rows below the drawn ones
+  const left = shown.length - to; // number of rows below the drawn ones
   return (
     <div
       class="scroll"

@@ -30,7 +30,7 @@ export function splitName(name: string): [string, string] {
   return dot > head ? [name.slice(0, dot + 1), name.slice(dot + 1)] : [name.slice(0, head), name.slice(head)];
 }
 
-// Escapes control, bidirectional and invisible characters: text of the dump must not be able to hide or reorder itself.
+// Escapes control, bidirectional and invisible characters, so that text from the dump cannot hide or reorder itself.
 export function visible(text: string): string {
   return text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
@@ -53,7 +53,7 @@ export function hasAllWords(words: string, texts: unknown[]): boolean {
     .every((word) => low.some((t) => t.includes(word)));
 }
 
-// Names of commands and queries after "heapdb". Other words are those of a sentence, as in "heapdb cannot tell".
+// Names of commands and queries after "heapdb". Any other word belongs to a sentence, as in "heapdb cannot tell".
 const COMMANDS = new RegExp(
   "\\bheapdb (?=(" +
     (
@@ -69,6 +69,6 @@ const COMMANDS = new RegExp(
   "g",
 );
 
-// Messages and help texts mention the command line; the page has no commands, and options are fields.
+// Rewrites a message or help text for the page, which has no commands, and form fields instead of options.
 export const forPage = (text: string): string =>
   text.replace(COMMANDS, "").replace(/(^|[\s(])--(?=[a-z])/g, "$1option ");

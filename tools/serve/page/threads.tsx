@@ -17,7 +17,7 @@ const LINE = 18.75,
   LOCAL = 20.3; // heights of a frame and of a local in app.css, in pixels
 // Maximum height reserved for a stack that is loading. Deeper stacks are usually recursions, which are folded.
 const MAX_HEIGHT = 2000;
-const SHOWN = 200; // threads drawn before "Show all"
+const SHOWN = 200; // number of threads drawn before "Show all"
 
 // Groups frames and locals by thread.
 function stacksOf(answer?: Answer): Map<string, Row[]> {
@@ -246,7 +246,7 @@ function GroupRow({
 }) {
   const [room, setRoom] = useState(MEMBERS),
     share = whole ? (100 * group.retained) / whole : 0,
-    // Threads without a name are called by their class, once.
+    // A thread without a name is listed under its class name, once per class.
     names = [...new Set(group.threads.slice(0, 3).map((t) => text(t.thread) || text(t.class)))];
   return (
     <li class="thread same-stack">

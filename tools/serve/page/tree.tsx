@@ -210,12 +210,12 @@ export function Holds({
   );
   const a = reply.answer;
   if (reply.error && entries)
-    // A damaged collection cannot be read as entries; show its fields instead.
+    // If the entries of a damaged collection cannot be read, show its fields instead.
     return <Holds db={db} id={id} label={label} level={level} path={path} open={open} plain largest={largest} />;
   if (!a) return <Wait reply={reply} what="its contents" />;
   const declared = a.rows.map(contentOf),
     isSorted = largest === true && !entries && !/\[\d+\]$/.test(String(label));
-  // A value that retains more than the object itself must also be held by others; sort it after the rest.
+  // A value that retains more than the object itself must have other referrers, so sort it last.
   const whole = Number(a.facts.retained ?? Infinity),
     weight = (h: Content): number => (typeof h.retained !== "number" ? 0 : h.retained < whole ? h.retained : 0.5);
   const rows = isSorted ? [...declared].sort((x, y) => weight(y) - weight(x)) : declared,

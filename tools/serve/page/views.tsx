@@ -237,5 +237,5 @@ export const shows: Record<string, (p: Props) => preact.JSX.Element> = {
   problems: (p) => <General route={p.route} query="problems" />,
 };
 
-// Other parts that the first screen does not need, nor a report.
+// Other parts that neither the first screen nor a report needs.
 export const extra = REPORT ? undefined : { Help, Inspector, FieldTarget, shipped, stored };

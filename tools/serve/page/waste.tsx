@@ -12,7 +12,7 @@ interface Owner {
   name: string;
   saved?: number;
   text?: boolean; // the name is a string from the heap, not a class
-  to?: string; // address of its objects
+  to?: string; // URL of the list of objects
 }
 interface Kind {
   name: string;
@@ -22,8 +22,8 @@ interface Kind {
   owners: Owner[];
   to: string;
   group: string;
-  isPending?: boolean; // no answer yet
-  isLeast?: boolean; // only the largest are counted
+  isPending?: boolean; // whether there is no answer yet
+  isLeast?: boolean; // whether only the largest objects are counted
 }
 
 const OWNERS = 3;
@@ -58,7 +58,7 @@ const free = (name: string) => {
   );
 };
 
-// In this order, quick queries first. The holders of 100,000 contents take half a minute on a large heap, and the
+// Queries in this order, quick ones first. The holders of 100,000 contents take half a minute on a large heap, and the
 // answer is too large to be stored.
 const questions: [string, Params][] = [
   ["arrays", { limit: "10000" }],
@@ -216,7 +216,7 @@ function sumOf(kinds: Kind[], texts: Result): number {
 }
 
 const SLOW = 400, // milliseconds before partial results are shown
-  TOGETHER = 2; // queries that run at the same time, so that the first results appear early
+  TOGETHER = 2; // number of queries that run at the same time, so that the first results appear early
 
 // Runs all queries. Results are shown together if they arrive quickly, so that the table does not jump; otherwise as
 // they arrive.

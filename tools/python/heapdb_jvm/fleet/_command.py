@@ -31,7 +31,7 @@ def positive(text):
 
 
 def _put(text, stream):
-    """Prints a line. A pipe that its reader has closed changes neither the work nor the exit code."""
+    """Prints a line. A pipe closed by its reader affects neither the work nor the exit code."""
     try:
         print(text, file=stream, flush=True)
     except BrokenPipeError:
@@ -186,7 +186,7 @@ def _guarded(name, work):
 
 def main(arguments=None):
     """heapdb fleet DIR, heapdb fleet run LISTING DIR, heapdb fleet prune DIR."""
-    # tables and reports contain strings from heaps, such as names of threads
+    # Tables and reports contain strings from heaps, such as thread names, so only the user may read them.
     os.umask(0o077)
     words = sys.argv[1:] if arguments is None else arguments
     if words[:1] == ["run"]:

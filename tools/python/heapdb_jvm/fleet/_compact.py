@@ -46,7 +46,7 @@ class Archive:
             return pyarrow.parquet.ParquetFile(io.BytesIO(z.read(name + ".parquet")))
 
     def table(self, name):
-        """Returns a table without the key columns, or None if the archive does not have it."""
+        """Returns a table without the key columns, or None if the archive does not contain the table."""
         if name not in self.names:
             return None
         return self._tables[name] if self._tables is not None else self._parquet(name).read()

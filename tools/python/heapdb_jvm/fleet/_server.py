@@ -106,7 +106,7 @@ def read_all(pipe, seconds):
 def end_of(child, is_left):
     """Waits for a fork, killing it first if it is still running. Returns its exit code, or minus the signal."""
     if not is_left:
-        for kill in (os.killpg, os.kill):  # it may not be a group yet
+        for kill in (os.killpg, os.kill):  # the process may not have its own group yet
             try:
                 kill(child, signal.SIGKILL)
             except ProcessLookupError:
