@@ -168,6 +168,17 @@ static enum store_table table_of(enum analysis_tree tree)
 }
 
 /*
+ * Returns whether paths begin at an object: a class object of a class that is never unloaded, so
+ * that it does not matter what refers to it, unless the class object itself is a member.
+ */
+static bool is_top(const struct placing *p, uint32_t ix)
+{
+	return p->source->tree != ANALYSIS_TREE_DOMINATORS &&
+	       !(p->source->members && base_bit_has(p->source->members, ix)) &&
+	       heap_is_permanent_class(p->session->heap, ix);
+}
+
+/*
  * Reads the parents, and stores the names of the objects in place[]. A heap filter does not apply
  * here, because paths may contain hidden objects.
  */
@@ -188,6 +199,9 @@ static int load(struct placing *p, struct heap_block *block, struct hdb_error *e
 
 			p->place[ix] =
 				p->parent[ix] == ix ? PLACE_NONE : PLACE_WAITS | p->names[name];
+			if (block->kind[i] == STORE_CLASS && p->place[ix] != PLACE_NONE &&
+			    is_top(p, ix))
+				p->parent[ix] = HEAP_NONE;
 		}
 		if (b % STEP_BLOCKS == 0)
 			TRY(base_step(p->session->work, block->first_ix, err));
@@ -393,6 +407,8 @@ static int parent_of(const struct few *f, uint32_t ix, bool *reachable, uint32_t
 				     ix, parent, err);
 
 	*reachable = r == HDB_OK && *parent != ix;
+	if (*reachable && is_top(f->placing, ix))
+		*parent = HEAP_NONE;
 	return r;
 }
 

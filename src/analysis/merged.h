@@ -4,8 +4,10 @@
  *
  * The names on the path from the root to an object determine its node. For example, all entries of
  * all tables of all maps that a class holds are one node. Trees of different dumps therefore have
- * the same nodes, regardless of the addresses of their objects. An object with the same name as its
- * parent (a node of a linked list, a branch of a tree) belongs to its parent's node.
+ * the same nodes, regardless of the addresses of their objects. A shortest path begins at the last
+ * class object in it whose class is never unloaded (heap_class_is_permanent), unless that class
+ * object itself counts. An object with the same name as its parent (a node of a linked list, a
+ * branch of a tree) belongs to its parent's node.
  *
  * Call analysis_merged_init, then analysis_merged_add for each dump, then analysis_merged_finish,
  * and finally analysis_merged_walk for the nodes to show.

@@ -194,7 +194,7 @@ export function Loaders({ route }: { route: Route }) {
         />
       </Panel>
       <Panel title="Class loader tree">
-        {use && <p class="dim">The column “use” gives the {use[0].toLowerCase() + use.slice(1)}.</p>}
+        {use && <p class="dim">The column “use”: {use}</p>}
         <QueryTable query="loaders" params={{ db }} what="class loaders" sortKey="sort" />
       </Panel>
     </>
