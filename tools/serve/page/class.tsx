@@ -1,6 +1,5 @@
 // The view of one class: its objects, their sizes, fields and statics, subclasses, defining class loaders, what holds
 // its objects, and its size in the other open databases.
-import { useState } from "preact/hooks";
 import { Answer, Database, hasSql, Row } from "./api";
 import { Notes } from "./notes";
 import { numberOf, useInfo, when } from "./overview";
@@ -190,25 +189,20 @@ export function ClassPage({ route, databases }: { route: Route; databases: Datab
 }
 
 function One({ route, databases, db, target }: { route: Route; databases: Database[]; db?: string; target: string }) {
-  // Queries about the class take longer than the first objects and would delay them, so they start later.
-  const [hasBegun, setBegun] = useState(false),
-    isHeld = !hasBegun && (route.params.show ?? "objects") === "objects";
-  const known = useAnswer(isHeld ? "" : "class", { db, target, limit: "1000" }),
-    counted = useAnswer(isHeld ? "" : "histogram", { db, target, limit: "1000" });
+  const known = useAnswer("class", { db, target, limit: "1000" }),
+    counted = useAnswer("histogram", { db, target, limit: "1000" });
   const { info } = useInfo(db),
     heap = info ? numberOf(info("objects", "reachable bytes")) : null;
-  if (known.error)
+  if (!known.answer)
     return (
       <Panel title={target}>
         <Wait reply={known} what="the class" />
         {known.code === "HDB_NOTFOUND" ? <Nearest word={target} db={db} /> : null}
       </Panel>
     );
-  const rows = known.answer?.rows ?? [],
-    f = known.answer?.facts ?? {},
-    definitions = f.id === undefined || f.id === null ? rows : [],
-    c = counted.answer ?? null,
-    unknown = known.answer ? "–" : "…";
+  const f = known.answer.facts,
+    definitions = f.id === undefined || f.id === null ? known.answer.rows : [],
+    c = counted.answer ?? null;
   const objects = sum(c, "objects"),
     retained = sum(c, "retained"),
     unreachable = sum(c, "unreachable_objects"),
@@ -242,7 +236,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
         <div>
           <dt>Objects</dt>
           <dd>
-            {c ? <b>{number(objects)}</b> : counted.error ? "–" : "…"}
+            {c ? <b>{number(objects)}</b> : "–"}
             {unreachable > 0 && (
               <>
                 {" "}
@@ -265,17 +259,15 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
                 </b>
                 {heap ? ` · ${percent((100 * retained) / heap)} of the heap` : ""}
               </>
-            ) : c || counted.error ? (
-              "–"
             ) : (
-              "…"
+              "–"
             )}
           </dd>
         </div>
         <div>
           <dt>Shallow size</dt>
           <dd>
-            {c ? bytes(sum(c, "shallow")) : counted.error ? "–" : "…"}
+            {bytes(sum(c, "shallow"))}
             {typeof f.instance_bytes === "number" && !target.endsWith("[]")
               ? `, ${number(f.instance_bytes)} B each`
               : ""}
@@ -289,7 +281,7 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
             ) : f.loader_id && f.loader_id !== "0x0" ? (
               <Obj id={f.loader_id} text={f.loader} />
             ) : (
-              visible(String(f.loader ?? unknown))
+              visible(String(f.loader ?? "–"))
             )}
           </dd>
         </div>
@@ -329,12 +321,11 @@ function One({ route, databases, db, target }: { route: Route; databases: Databa
           params={{ db, target, sort: "retained" }}
           what="objects"
           sortKey="sort"
-          onBegin={() => setBegun(true)}
           hide={["reachable", "native", "retained_native"]}
           each={(row) => ({ ...row, label: row.label_value })}
           empty="No object of this class is reachable."
           onOpen={(row) => select(String(row.id))}
-          links={definitions.length ? undefined : referencesOf(rows)}
+          links={definitions.length ? undefined : referencesOf(known.answer.rows)}
         />
       )}
       {show === "sizes" && <Sizes db={db} target={target} retained={retained} />}
