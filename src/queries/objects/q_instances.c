@@ -26,6 +26,7 @@ struct instances {
 	struct analysis_members members; /* counted, not listed */
 	struct analysis_member_list list;
 	unsigned field_count;
+	bool has_retained;
 	char path[FIELDS_MAX][PATH_SIZE];
 };
 
@@ -185,15 +186,15 @@ static int rename_column(struct query *q, const struct instances *s, unsigned f,
  */
 static int name_columns(struct query *q, struct instances *s, struct hdb_error *err)
 {
-	char names[1024] = "id,label,shallow";
+	char names[1024];
 	uint32_t ixs[PROBES_MAX];
-	size_t used = strlen(names);
+	size_t used;
 	uint64_t count = 0;
 	int r = first_members(q, s, ixs, &count, err);
 
 	TRY(r);
-	used += (size_t)snprintf(names + used, sizeof(names) - used, "%s,reachable",
-				 query_option(q, "no-retained") ? "" : ",retained");
+	used = (size_t)snprintf(names, sizeof(names), "id,label,shallow%s,reachable",
+				s->has_retained ? ",retained" : "");
 	for (unsigned f = 0; f < s->field_count; f++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, ",field%u", f + 1);
 	/* Choose the columns before renaming them, because new names may clash with others. */
@@ -220,6 +221,7 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	struct instances *s = q->state;
 	const char *fields;
 
+	s->has_retained = !query_option(q, "no-retained");
 	TRY(analysis_members_count(&q->session, q->targets[0],
 				   query_option(q, "subclasses") != NULL, &s->members, err));
 	fields = query_option(q, "fields");
@@ -228,10 +230,10 @@ static int open_instances(struct query *q, struct hdb_error *err)
 	else if (s->members.class_no != HEAP_NONE)
 		TRY(add_class_fields(q, s, s->members.class_no, err));
 	TRY(name_columns(q, s, err));
-	if (query_option(q, "no-retained"))
-		q->extra.retained_native = SIZE_MAX;
-	else
+	if (s->has_retained)
 		TRY(derive_need(q->derive, STORE_RETAINED, err));
+	else
+		q->extra.retained_native = SIZE_MAX;
 	query_fact_text(q, "class", q->targets[0]);
 	query_fact(q, "objects", s->members.count);
 	query_report_unreachable(q, s->members.unreachable_count, s->members.unreachable_bytes);
@@ -314,13 +316,12 @@ static int set_columns(struct query *q, uint32_t ix, bool is_tested, struct hdb_
 {
 	const struct instances *s = q->state;
 	struct query_object_columns cells = { ID, SIZE_MAX, LABEL, SHALLOW, RETAINED };
-	const bool has_retained = !query_option(q, "no-retained");
 
 	cells.id = is_tested ? ID : SIZE_MAX; /* the columns of the filter may require the ID */
 	cells.label = query_is_tested(q, LABEL) == is_tested ? LABEL : SIZE_MAX;
 	cells.shallow = query_is_tested(q, SHALLOW) == is_tested ? SHALLOW : SIZE_MAX;
 	cells.retained =
-		has_retained && query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
+		s->has_retained && query_is_tested(q, RETAINED) == is_tested ? RETAINED : SIZE_MAX;
 	query_set_object(q, &cells, ix);
 	for (unsigned f = 0; f < s->field_count; f++)
 		if (query_is_tested(q, FIRST_FIELD + f) == is_tested)

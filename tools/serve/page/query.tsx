@@ -46,7 +46,6 @@ interface QueryTableProps {
   titles?: Record<string, string>;
   first?: string[];
   sums?: Column[]; // facts that are shown above the table
-  onBegin?(): void; // called once there are rows or an error
 }
 
 // Columns that only describe the value or the link of another cell.
@@ -175,10 +174,6 @@ export function QueryTable(props: QueryTableProps) {
   const rows = useMemo(() => (each && answer ? answer.rows.map(each) : (answer?.rows ?? [])), [answer]);
   const order = useMemo(() => (isOrdered(rows, props.order) ? props.order : undefined), [rows, props.order]),
     shownSort = sort ?? order;
-  const hasBegun = answer !== undefined || reply.error !== undefined;
-  useEffect(() => {
-    if (hasBegun) props.onBegin?.();
-  }, [hasBegun]);
   if (reply.answer && !reply.late) rememberTotal(reply.answer.total_rows);
   if (!answer || reply.error)
     return (
