@@ -133,7 +133,7 @@ struct options {
 	const char *adb, *serial; /* for `capture`: process and device */
 	unsigned parallel, gz;    /* 0 means not given */
 	struct repeated when;     /* for `watch` */
-	struct repeated with;     /* for `report` and `serve`: further files */
+	struct repeated with;     /* other files, for `report` and `serve` */
 	const char *name, *dir, *then, *series, *interval, *histograms;
 	const char *keep, *hash_key, *names_file, *report;
 	const char *budget, *baseline; /* for `gate` */

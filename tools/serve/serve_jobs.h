@@ -94,7 +94,7 @@ struct serve_job {
 	/* For the workers only. */
 	struct hdb_rows *opened;                 /* closed after the answer was delivered; owned */
 	struct hdb *others[SERVE_DATABASES_MAX]; /* handles of `before`; borrowed */
-	uint64_t size;                           /* size of this answer in *held */
+	uint64_t size;                           /* bytes of this answer, counted in *held */
 	char *key; /* cache key, see serve_cache.h; owned; NULL if memory is exhausted */
 	_Atomic unsigned users; /* number of users, worker and client; the last one frees the job */
 	enum serve_state state;

@@ -92,8 +92,8 @@ static int prepare(struct heapsql_filter *f, const char *expression,
 {
 	/*
 	 * The first form has no parentheses, so errors do not quote a parenthesis that is not in
-	 * the expression. The second form has parentheses, which admit no LIMIT. The expression is
-	 * on its own line, because it may end in a comment.
+	 * the expression. The second form has parentheses, which admit no LIMIT. A line feed
+	 * follows the expression, because it may end in a comment.
 	 */
 	static const char *const forms[] = { "SELECT 1 FROM \"" TABLE "\" AS row WHERE %s\n",
 					     "SELECT 1 FROM \"" TABLE "\" AS row WHERE (%s\n)" };

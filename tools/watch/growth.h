@@ -78,7 +78,7 @@ struct growth {
 	struct base_vec events;  /* struct growth_event */
 	struct base_names names;
 	struct series_counts counts;
-	struct hdb_error *err;   /* set while a file is read */
+	struct hdb_error *err;   /* receives errors of the file being read */
 	const base_flag *cancel; /* may be NULL; set by the caller */
 };
 
